@@ -1,6 +1,6 @@
-//! Medians of moving frames; the kernels of aggregates and value functions are in `benches/kernels.rs`.
+//! Medians of moving frames; aggregates and value functions are in `benches/kernels.rs`.
 //!
-//! The answer is checked on sampled rows, by definition, before the clock starts.
+//! The result is checked on sampled rows, by definition, before timing.
 #![allow(missing_docs, clippy::unwrap_used, clippy::pedantic)]
 
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use windrow::{Arg, Bound, Call, Frame, Options, OrderKey, Plan, Strategy, Window
 
 const ROWS: usize = 1_000_000;
 
-/// Row numbers and floats without a pattern.
+/// Row numbers and pseudorandom floats.
 fn input(rows: usize) -> RecordBatch {
     let scrambled = |row: usize| (row as i64).wrapping_mul(0x9E37_79B9_7F4A_7C15_u64 as i64) >> 44;
     let floats: Float64Array = (0..rows).map(|row| Some(scrambled(row) as f64 / 3.0)).collect();
@@ -21,7 +21,7 @@ fn input(rows: usize) -> RecordBatch {
     RecordBatch::try_from_iter([("t", Arc::new(order) as ArrayRef), ("d", Arc::new(floats) as ArrayRef)]).unwrap()
 }
 
-/// Medians of moving frames: 100 partitions of 10,000 rows, 1000 rows on either side.
+/// Medians of moving frames: 100 partitions of 10,000 rows, 1000 rows before and after.
 fn medians(criterion: &mut Criterion) {
     const PARTITION: usize = 10_000;
     const BESIDE: usize = 1000;

@@ -1,8 +1,8 @@
-//! The kernels alone: an evaluator over a section whose rows are in order, bounds included, one thread. Beside them, in
-//! the same run, a copy of the same bytes into memory never touched before and into memory just let go of.
+//! The evaluators alone: one call over a section of sorted rows, bounds included, one thread. For comparison, in the
+//! same run, a copy of the same bytes into memory never touched before and into memory just released.
 //!
 //! Time per row must not grow with a frame's width for whole, scan, prefix, deque, two stacks and index, and only with
-//! its logarithm for the tree. Each case checks its answer on sampled rows, by definition, before the clock starts.
+//! its logarithm for the segment tree. Each case checks its result on sampled rows, by definition, before timing.
 #![allow(missing_docs, clippy::unwrap_used, clippy::pedantic)]
 
 use std::sync::Arc;
@@ -19,10 +19,10 @@ use windrow::{Arg, Bound, Call, Cancel, Frame, Options, OrderKey, Plan, Strategy
 const ROWS: usize = 1_000_000;
 const WIDTHS: [usize; 4] = [10, 1000, 100_000, 2_000_000];
 
-/// More than any allocator keeps for later.
+/// More bytes than any allocator caches.
 const FRESH: usize = 64 << 20;
 
-/// A number without a pattern that a kernel or a processor could profit from: the finisher of `SplitMix64`.
+/// A pseudorandom number, so that no code or branch predictor profits from a pattern: the finaliser of `SplitMix64`.
 fn scrambled(row: usize) -> i64 {
     let mut bits = (row as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -30,7 +30,7 @@ fn scrambled(row: usize) -> i64 {
     (bits ^ (bits >> 31)) as i64 >> 40
 }
 
-/// Row numbers, whole numbers and floats, a fifth of both NULL where asked for.
+/// Row numbers, integers and floats, a fifth of both NULL if requested.
 fn input(nulls: bool) -> RecordBatch {
     let there = |row: usize| !nulls || !(scrambled(row + 77) as u64 >> 3).is_multiple_of(5);
     let ints: Int64Array = (0..ROWS).map(|row| there(row).then(|| scrambled(row))).collect();
@@ -44,7 +44,7 @@ fn input(nulls: bool) -> RecordBatch {
     .unwrap()
 }
 
-/// A call over partitions of so many rows.
+/// A call over partitions of a given length.
 struct Case<'a> {
     function: &'a str,
     column: &'a str,
@@ -58,7 +58,7 @@ impl<'a> Case<'a> {
         Self { function, column, frame: Some(frame), strategy: None, partition: ROWS }
     }
 
-    /// The answer for a row whose frame is `begin..end`, by definition.
+    /// The result for a row whose frame is `begin..end`, by definition.
     fn definition(&self, column: &Float64Array, begin: usize, end: usize) -> Option<f64> {
         let values: Vec<f64> = (begin..end).filter(|&row| column.is_valid(row)).map(|row| column.value(row)).collect();
         let sum = || values.iter().sum::<f64>();
@@ -131,7 +131,7 @@ fn inputs() -> [(&'static str, RecordBatch); 2] {
     [("", input(false)), (", a fifth NULL", input(true))]
 }
 
-/// What any kernel that writes eight bytes a row is measured by.
+/// The reference for any evaluator that writes eight bytes per row.
 fn copies(criterion: &mut Criterion) {
     let mut group = group(criterion, "copy");
     let source: Vec<i64> = (0..ROWS).map(scrambled).collect();
@@ -147,7 +147,7 @@ fn copies(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// Frames of so many rows around the row.
+/// Frames of a fixed number of rows around the row.
 fn moving(criterion: &mut Criterion) {
     let mut group = group(criterion, "moving");
     let two_stacks = Some(Strategy::TwoStacks);
@@ -183,7 +183,7 @@ fn moving(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// Where folding anew stops paying: frames of a few rows.
+/// Frames of a few rows: up to which width folding anew is fastest.
 fn tiny(criterion: &mut Criterion) {
     let mut group = group(criterion, "tiny");
     let batch = input(false);
@@ -202,7 +202,7 @@ fn tiny(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// Frames that begin or end with their partition, and those that are it: one partition, and 200,000 of them.
+/// Frames that begin or end with their partition, or span it: one partition, and 200,000 of them.
 fn one_sided(criterion: &mut Criterion) {
     let mut group = group(criterion, "one_sided");
     for (nulls, batch) in inputs() {

@@ -1,8 +1,8 @@
 //! The cases that Spark publishes for its window functions: FIRST and LAST, with and without IGNORE NULLS, over
 //! [-1000, +1000] and over [CURRENT ROW, UNBOUNDED FOLLOWING] at 10 K rows, and the FIRST sweep over shrinking frames.
 //!
-//! The whole call is timed: order check, edges, bounds, evaluation. Each case checks its answer, by definition,
-//! before the clock starts.
+//! Times the whole call: order check, boundaries, bounds, evaluation. Each case checks its result, by definition,
+//! before timing.
 #![allow(missing_docs, clippy::unwrap_used, clippy::pedantic)]
 
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use windrow::{Arg, Bound, Call, Frame, Nulls, Options, OrderKey, Plan, WindowSpec};
 
-/// One partition; every tenth value NULL, and the last hundred.
+/// One partition; every tenth value is NULL, and the last hundred.
 fn input(rows: usize) -> RecordBatch {
     let values: Int64Array =
         (0..rows).map(|row| (row % 10 != 0 && row + 100 < rows).then_some(row as i64 * 7 % 1000)).collect();

@@ -1,4 +1,4 @@
-//! Sorting, grouping, edges and gathering, per row. Each case is checked against a comparison sort before it is timed.
+//! Sorting, grouping, boundaries and gathering, per row. Each case is checked against a comparison sort before timing.
 //!
 //! `cargo bench --bench sort`; `WINDROW_BENCH_ROWS` sets the number of rows, a million otherwise.
 
@@ -12,7 +12,7 @@ use criterion::{BenchmarkId, Criterion, Throughput};
 use windrow::Cancel;
 use windrow::internals::{SortColumn, cluster, find_boundaries, gather, restore, sort};
 
-/// Numbers from a seed (splitmix64).
+/// Pseudorandom numbers from a seed (splitmix64).
 struct Random(u64);
 
 impl Random {
@@ -32,7 +32,7 @@ impl Random {
 struct Case {
     name: &'static str,
     columns: Vec<ArrayRef>,
-    /// Stands for the row in the check: its order is the columns'.
+    /// A key for the check, with the same order as the columns.
     key: Box<dyn Fn(usize) -> (String, i128)>,
 }
 

@@ -1,6 +1,7 @@
-//! One call from rows in any order to its column, stage by stage: a regression shows in which it is.
+//! One call over unsorted rows, timed by stage, to locate regressions.
 //!
-//! `cargo bench --bench stages`; `WINDROW_BENCH_ROWS` sets the number of rows, a million otherwise. The answer is checked
+//! `cargo bench --bench stages`; `WINDROW_BENCH_ROWS` sets the number of rows, by default a million. The result is
+//! first checked against `naive`. One thread.
 //! against `naive` first. One thread.
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::pedantic, unsafe_code)]
@@ -21,10 +22,10 @@ use windrow_allocator::HugePages;
 #[global_allocator]
 static ALLOCATOR: HugePages = HugePages;
 
-/// Frames are filled so many at a time, as evaluation does.
+/// Frames per block, as in evaluation.
 const BLOCK: usize = 1024;
 
-/// Keys in no order, times that are a permutation, values.
+/// Unsorted keys, a permutation as times, and values.
 fn input(rows: usize, keys: usize) -> Vec<ArrayRef> {
     let mut seed = 42_u64;
     let mut below = move |end: usize| {
@@ -95,8 +96,8 @@ fn stages(criterion: &mut Criterion, rows: usize, keys: usize, name: &str, frame
     group.finish();
 }
 
-/// Memory for a column, written once: fresh from the system each time, from the Python package's allocator, and memory that is there
-/// already, through the caches and past them.
+/// Memory for a column, written once: fresh from the system each time, from the Python package's allocator, and memory
+/// that is already mapped, with cached and with non-temporal stores.
 fn memory(criterion: &mut Criterion, rows: usize) {
     let layout = Layout::array::<i64>(rows).unwrap();
     let mut group = criterion.benchmark_group("memory for a column");
@@ -127,7 +128,7 @@ fn memory(criterion: &mut Criterion, rows: usize) {
         };
         write();
         group.bench_function(BenchmarkId::new("write", name), |bencher| bencher.iter(&mut write));
-        // SAFETY: all have a value since they were made.
+        // SAFETY: all elements are initialised since the buffer was made.
         let written =
             |(place, value): (usize, &MaybeUninit<i64>)| unsafe { value.assume_init() } == (place % BLOCK) as i64;
         assert!(column.iter().enumerate().all(written));

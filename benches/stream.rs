@@ -1,6 +1,6 @@
-//! Streaming a moving sum in batches of 100 to 100 K rows, and the same rows at once on one thread and on two.
+//! Streams of a moving sum in batches of 100 to 100 K rows, and the same rows as one batch on one thread and on two.
 //!
-//! Each case checks its answer before the clock starts.
+//! Each case checks its result before timing.
 #![allow(missing_docs, clippy::unwrap_used, clippy::pedantic)]
 
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use windrow::{Arg, Bound, Call, Frame, Options, OrderKey, Plan, Stream, WindowSp
 
 const ROWS: usize = 1_000_000;
 
-/// A thousand partitions of a thousand rows; the value is the row's number, so a sum is known.
+/// A thousand partitions of a thousand rows; the value is the row's number, so the sums are known.
 fn input() -> RecordBatch {
     let column =
         |value: fn(i64) -> i64| Arc::new(Int64Array::from_iter_values((0..ROWS as i64).map(value))) as ArrayRef;

@@ -1,5 +1,5 @@
-//! An aggregate of one's own: say how states begin, take rows in, merge and give results, and a plan answers it over
-//! every frame, with the strategy that its methods allow.
+//! A user-defined aggregate: define how states are created, updated, merged and read, and a plan evaluates it over any
+//! frame, with a strategy that its methods allow.
 //!
 //! `cargo run --example own_aggregate`
 #![allow(clippy::print_stdout)]
@@ -17,11 +17,11 @@ use windrow::{
     UserResults, UserState, WindowSpec,
 };
 
-/// The geometric mean of a column; nulls do not take part, and a frame without values has none.
+/// The geometric mean of a column; nulls are skipped, and a frame without values gives NULL.
 #[derive(Debug)]
 struct GeometricMean;
 
-/// The state: how many values there were, and the sum of their logarithms.
+/// The state: the number of values, and the sum of their logarithms.
 #[derive(Clone, Copy, Default)]
 struct Logarithms {
     count: u64,
@@ -43,7 +43,7 @@ impl UserAggregate for GeometricMean {
         true
     }
 
-    // Taking a logarithm out again would leave rounding errors behind.
+    // Subtracting a logarithm again would leave rounding errors in the state.
     fn retracts(&self) -> bool {
         false
     }
@@ -58,7 +58,7 @@ impl UserAggregate for GeometricMean {
     }
 }
 
-/// The aggregate over the values of some rows.
+/// The aggregate over the values of a batch.
 struct Values(Float64Array);
 
 impl BoundAggregate for Values {
@@ -94,7 +94,7 @@ impl BoundAggregate for Values {
         Box::new(Means(Float64Builder::with_capacity(capacity)))
     }
 
-    // A state as bytes, for a partition that goes on in a later batch of a stream.
+    // A state as bytes, for a partition that continues in a later batch of a stream.
     fn save(&self, state: &UserState) -> Result<Vec<u8>> {
         let Logarithms { count, sum } = Logarithms::of(state)?;
         Ok([count.to_le_bytes(), sum.to_le_bytes()].concat())

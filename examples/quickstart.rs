@@ -1,4 +1,4 @@
-//! The whole way in ten lines: a batch, a question, a plan, the answer.
+//! The shortest complete program: a batch, a query, a plan, the results.
 //!
 //! `cargo run --example quickstart`
 #![allow(clippy::print_stdout)]

@@ -1,4 +1,4 @@
-//! Batches in, batches out: each row leaves as soon as no later row can change it, and little is held.
+//! Streaming: each row is returned as soon as no later row can change its results, and few rows are held.
 //!
 //! `cargo run --example stream`
 #![allow(clippy::print_stdout)]
@@ -24,7 +24,7 @@ fn batch(from: i64) -> Result<RecordBatch, Box<dyn Error>> {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // The highest level among the 50 rows before each row, the row, and the 50 rows behind it.
+    // The highest level among the 50 rows before each row, the row itself, and the 50 rows after it.
     let around = Frame::rows(Bound::preceding(50), Bound::following(50));
     let spec = WindowSpec::new().order_by(["second"]).call(max("level").over(around).alias("peak"));
     let plan = Plan::new(batch(0)?.schema(), &[spec], Options::default())?;

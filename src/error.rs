@@ -5,32 +5,32 @@ use std::sync::Arc;
 
 use arrow_schema::ArrowError;
 
-/// What every fallible function of this crate returns.
+/// The result type of this crate's fallible functions.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Whose fault an error is, and so which exception a host raises for it.
+/// The category of an error; a host maps it to its own exception types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The question is wrong: an unknown column or function, a bad frame, a type the function does not take.
+    /// The query is invalid: an unknown column or function, an invalid frame, a type that the function does not accept.
     Spec,
-    /// The question is sound, and this version has no answer to it.
+    /// The query is valid but not supported by this version.
     Unsupported,
     /// A result does not fit its type, and ANSI mode is on.
     Overflow,
-    /// Rows arrived in another order than they were promised in.
+    /// Rows arrived out of the declared order.
     Order,
     /// A value cannot be read as the type a function needs, such as `'x'` as a double.
     Data,
-    /// A user's own function failed: the cause is the error's source.
+    /// A user's function failed; its error is this error's source.
     User,
-    /// The memory limit would be exceeded, or there is no memory for what must be held or answered.
+    /// The memory limit would be exceeded, or an allocation failed.
     MemoryLimit,
-    /// Rows that memory has no room for could not be written to disk, or read back.
+    /// Rows could not be spilled to disk or read back.
     Spill,
-    /// The caller asked the work to stop.
+    /// The caller cancelled the computation.
     Cancelled,
-    /// A fault of this crate, or of the data handed to it.
+    /// A defect of this crate, or invalid input data.
     Internal,
 }
 
@@ -38,24 +38,24 @@ pub enum ErrorKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Remedy {
-    /// Leave ANSI mode.
+    /// Turn ANSI mode off.
     AnsiOff,
-    /// Have the input sorted first.
+    /// Sort the input first.
     SortInput,
-    /// Raise the limit of the bytes to hold.
+    /// Raise the memory limit.
     MoreMemory,
-    /// Hold no more than some bytes in memory, and the rest on disk.
+    /// Set a memory limit and spill the rest to disk.
     Spill,
-    /// Spill to another directory.
+    /// Use another spill directory.
     SpillDirectory,
     /// Use one thread.
     OneThread,
-    /// Pass the rows batch by batch.
+    /// Pass the rows batch by batch, as a stream.
     Stream,
 }
 
 impl Remedy {
-    /// As a Rust program spells it: the end of a sentence that begins with what else helps.
+    /// The remedy in the terms of the Rust interface: the end of a sentence in the message.
     fn in_rust(self) -> &'static str {
         match self {
             Self::AnsiOff => "set Options::ansi to false",
@@ -69,9 +69,9 @@ impl Remedy {
     }
 }
 
-/// An error with its kind and a message for a person.
+/// An error: its kind and a message for the user.
 ///
-/// One pointer wide, so that `Result<()>` costs a tight loop nothing.
+/// One pointer wide, so that `Result<()>` is cheap to return from inner loops.
 ///
 /// ```
 /// use windrow::{Error, ErrorKind, Remedy};
@@ -88,94 +88,94 @@ struct Inner {
     kind: ErrorKind,
     message: String,
     remedy: Option<Remedy>,
-    /// The message opens with the call it is about.
+    /// Whether the message already starts with the call.
     of_call: bool,
     source: Option<Arc<dyn std::error::Error + Send + Sync>>,
 }
 
 impl Error {
-    /// An error of `kind` that says `message`.
+    /// An error of `kind` with `message`.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self(Box::new(Inner { kind, message: message.into(), remedy: None, of_call: false, source: None }))
     }
 
-    /// The question is wrong.
+    /// An error of kind [`ErrorKind::Spec`].
     pub fn spec(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Spec, message)
     }
 
-    /// The question is sound, and there is no answer to it yet.
+    /// An error of kind [`ErrorKind::Unsupported`].
     pub fn unsupported(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Unsupported, message)
     }
 
-    /// A result does not fit its type.
+    /// An error of kind [`ErrorKind::Overflow`].
     pub fn overflow(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Overflow, message)
     }
 
-    /// Rows out of order.
+    /// An error of kind [`ErrorKind::Order`].
     pub fn order(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Order, message)
     }
 
-    /// A value that cannot be read.
+    /// An error of kind [`ErrorKind::Data`].
     pub fn data(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Data, message)
     }
 
-    /// Rows cannot be held within the memory limit.
+    /// An error of kind [`ErrorKind::MemoryLimit`].
     pub fn memory_limit(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::MemoryLimit, message)
     }
 
-    /// A disk that takes no rows, or gives none back.
+    /// An error of kind [`ErrorKind::Spill`].
     pub fn spill(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Spill, message)
     }
 
-    /// "Cannot happen".
+    /// An error of kind [`ErrorKind::Internal`], for conditions that should never occur.
     pub fn internal(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Internal, message)
     }
 
-    /// A user's own function failed with `source`.
+    /// An error of kind [`ErrorKind::User`]: a user's function failed with `source`.
     pub fn user(message: impl Into<String>, source: Option<Arc<dyn std::error::Error + Send + Sync>>) -> Self {
         Self(Box::new(Inner { kind: ErrorKind::User, message: message.into(), remedy: None, of_call: false, source }))
     }
 
-    /// The caller asked the work to stop.
+    /// An error of kind [`ErrorKind::Cancelled`].
     #[must_use]
     pub fn cancelled() -> Self {
         Self::new(ErrorKind::Cancelled, "the computation was cancelled")
     }
 
-    /// Whose fault it is.
+    /// The kind of the error.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
 
-    /// What to tell the user, without the remedy.
+    /// The message, without the remedy.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.0.message
     }
 
-    /// The setting that avoids it.
+    /// The setting that avoids the error, if there is one.
     #[must_use]
     pub fn remedy(&self) -> Option<Remedy> {
         self.0.remedy
     }
 
-    /// The same error, which a setting avoids; the message ends with what else helps.
+    /// The same error with a setting that avoids it; the displayed message ends with the remedy.
     #[must_use]
     pub fn with_remedy(mut self, remedy: Remedy) -> Self {
         self.0.remedy = Some(remedy);
         self
     }
 
-    /// The same error, said of `call`, if it is not said of one: the message opens with the call as the user wrote it.
+    /// The same error, its message prefixed with `call` as the user wrote it, unless it names a call already.
     #[must_use]
     pub fn of_call(mut self, call: &str) -> Self {
         if !self.0.of_call && !self.0.message.starts_with(call) {
@@ -205,7 +205,7 @@ impl std::error::Error for Error {
     }
 }
 
-/// So that code which returns [`ArrowError`] uses `?` on windrow's results; converting back gives the same error.
+/// Allows `?` on windrow's results in code that returns [`ArrowError`]; converting back gives the same error.
 ///
 /// ```
 /// use windrow::arrow_schema::ArrowError;

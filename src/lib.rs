@@ -1,11 +1,11 @@
-//! SQL window functions over Arrow at memory speed.
+//! SQL window functions over Arrow.
 //!
-//! A question is plain data: a [`WindowSpec`] of [`Call`]s, each over a [`Frame`]. A [`Plan`] checks it against a schema
-//! and decides how each call is answered ([`Plan::explain`]). Then it answers
+//! A query is plain data: a [`WindowSpec`] of [`Call`]s, each over a [`Frame`]. A [`Plan`] checks it against a schema
+//! and chooses how each call is evaluated ([`Plan::explain`]). A plan evaluates
 //!
-//! - whole batches: [`Plan::compute`] and [`Plan::append`], rows keep their order;
-//! - sorted batches as they come, in bounded memory: [`Stream`], and [`WindowReader`] from one reader to another;
-//! - sections of a sorted input, each on its own: [`Plan::summarise`], [`Plan::scan`], [`Plan::evaluate_section`].
+//! - whole batches, with results in the order of the input rows: [`Plan::compute`] and [`Plan::append`];
+//! - sorted input batch by batch, in bounded memory: [`Stream`], and [`WindowReader`] over a `RecordBatchReader`;
+//! - sections of a sorted input independently: [`Plan::summarise`], [`Plan::scan`], [`Plan::evaluate_section`].
 //!
 //! ```
 //! use std::sync::Arc;
@@ -29,27 +29,27 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`calls`] has a constructor for each function of the [`catalog`], [`UserFunction`] is for functions of your own.
+//! [`calls`] has a constructor for each function of the [`catalog`]; [`UserFunction`] defines functions of your own.
 //!
 //! # Features
 //!
-//! - `spill` (default): sorts of more rows than memory on disk ([`ExternalSort`], [`SpilledBatches`]), and summaries of
-//!   sections as bytes.
-//! - `timezones` (default): time zones by name. Without it UTC and offsets such as `+01:00` are known.
+//! - `spill` (default): sorts of more rows than fit in memory, on disk ([`ExternalSort`], [`SpilledBatches`]), and
+//!   section summaries serialised as bytes.
+//! - `timezones` (default): time zones by name. Without it only UTC and offsets such as `+01:00` are accepted.
 //!
-//! # How an answer comes about
+//! # How a result is computed
 //!
 //! ```text
 //! batches -> sort, find boundaries, cut -> Section -> Bounds (a block of frames) -> evaluate -> column
-//!                         plan decides all before the first row;  carry joins neighbouring sections
+//!                         the plan is made before the first row;  a carry joins adjacent sections
 //! ```
 //!
-//! A folder of `src` imports only from those that stand before it here: util, spec, model, permute, sort, grouping,
-//! external, bounds, evaluate, functions, catalog, plan, exec. `sort` puts rows in order and finds where partitions and
-//! peer groups begin; `grouping` does without an order; `bounds` says which rows each frame holds; `functions` has one
-//! family of functions a file, `evaluate` one strategy a file.
+//! A folder of `src` imports only from the folders listed before it here: util, spec, model, permute, sort, grouping,
+//! external, bounds, evaluate, functions, catalog, plan, exec (documentation links excepted). `sort` orders rows and
+//! finds partition and peer group boundaries; `grouping` numbers partitions without sorting; `bounds` resolves frames
+//! to row ranges; `functions` has one family of functions per file, `evaluate` one strategy per file.
 
-// What is public for the tests and benches alone is not used without them.
+// Items that are public only for the tests and benches are unused without this feature.
 #![cfg_attr(not(feature = "internals"), allow(dead_code, unreachable_pub))]
 
 pub mod catalog;
@@ -93,7 +93,7 @@ pub use spec::window::WindowSpec;
 pub use util::cancel::Cancel;
 pub use {arrow_array, arrow_schema};
 
-/// What this crate's tests and benches look at beside the public surface; nothing here is stable.
+/// What this crate's tests and benches use beside the public interface; nothing here is stable.
 #[cfg(feature = "internals")]
 #[doc(hidden)]
 pub mod internals {
@@ -140,7 +140,7 @@ pub mod internals {
     pub use crate::util::streaming_store::StoreMode;
     pub use crate::util::threads::Threads;
 
-    /// The values that literals are.
+    /// Literals as Arrow arrays.
     pub mod literal_array {
         pub use crate::spec::literal_array::*;
     }
@@ -150,13 +150,13 @@ pub mod internals {
         pub use crate::functions::positional::nth::*;
     }
 
-    /// Where rows stand in their partition.
+    /// A row's rank in its partition.
     pub mod rank {
         pub use crate::functions::positional::rank::*;
     }
 }
 
-/// The README's example compiles, and says what it says.
+/// Compiles and runs the README's example.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 pub struct Readme;

@@ -1,7 +1,7 @@
-//! Whether text and bytes are what Arrow promises of them, which its C interface takes on trust.
+//! Checks that string and binary columns are valid, which Arrow's C interface assumes.
 //!
-//! Offsets go up, views lie in their buffers, texts are UTF-8. Text is looked at as a whole where it lies in one piece:
-//! if that is UTF-8, each value is where no offset parts a character.
+//! Offsets ascend, views lie within their buffers, strings are UTF-8. Contiguous text is checked as a whole: if it is
+//! UTF-8, each value is too, provided that no offset splits a character.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -18,19 +18,19 @@ use pyo3_arrow::error::PyArrowResult;
 
 use crate::error::raise;
 
-/// What is wrong with a value: the row, `None` where only values that are null are affected, and why.
+/// A fault: the row (`None` if only null values are affected), and what is wrong.
 type Fault = (Option<usize>, &'static str);
 
 const OFFSETS: &str = "its offsets go back";
 const VIEW: &str = "its view lies outside of the buffers";
 const UTF8: &str = "its bytes are not UTF-8";
 
-/// A view's bytes where they are in the view itself.
+/// The maximum length of a value stored within the view.
 const INLINE: u32 = 12;
 
-/// The first value of a column of bytes that is broken, if any is; with `text`, bytes must be UTF-8.
+/// The first invalid value of a binary column, if there is one; with `text`, values must be UTF-8.
 ///
-/// The column's first and last offset lie within its buffer.
+/// The column's first and last offset must lie within its buffer.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over")]
 pub(crate) fn broken_bytes(py: Python<'_>, column: PyArray, text: bool) -> PyResult<Option<Fault>> {
@@ -44,7 +44,7 @@ pub(crate) fn broken_bytes(py: Python<'_>, column: PyArray, text: bool) -> PyRes
     .map_err(|other| no_bytes(py, &other))
 }
 
-/// The same column of bytes with nothing where it is null.
+/// The same binary column with empty values where it is null.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over")]
 pub(crate) fn without_hidden_bytes(py: Python<'_>, column: PyArray) -> PyArrowResult<PyArray> {
@@ -65,11 +65,11 @@ fn no_bytes(py: Python<'_>, found: &DataType) -> PyErr {
 
 fn offsets_fault<O: OffsetSizeTrait>(array: &GenericBinaryArray<O>, text: bool) -> Option<Fault> {
     if array.is_empty() {
-        return None; // its one offset may be that of a slice, of which no bytes came
+        return None; // its only offset may be that of a slice whose bytes were not transferred
     }
     let offsets: &[O] = array.value_offsets();
     let (Some(&first), Some(&last)) = (offsets.first(), offsets.last()) else { return None };
-    // One pass without a branch, and another that finds the row where something is wrong.
+    // A pass without a branch; only if it finds a fault, a second one finds the row.
     if offsets.windows(2).filter(|pair| pair[1] < pair[0]).count() > 0 {
         return Some((offsets.windows(2).position(|pair| pair[1] < pair[0]), OFFSETS));
     }
@@ -93,7 +93,7 @@ fn offsets_fault<O: OffsetSizeTrait>(array: &GenericBinaryArray<O>, text: bool) 
 
 fn views_fault(array: &BinaryViewArray, text: bool) -> Option<Fault> {
     let (views, buffers) = (array.views(), array.data_buffers());
-    // Of buffers that are looked at as a whole no view needs a look of its own.
+    // If whole buffers are ASCII, views into them need no check of their own.
     let shown = views.iter().map(|&view| view as u32 as usize).sum::<usize>();
     let ascii = buffers.iter().map(Buffer::len).sum::<usize>() <= shown && buffers.iter().all(|b| b.is_ascii());
     let sound = |&view: &u128| {
@@ -106,7 +106,8 @@ fn views_fault(array: &BinaryViewArray, text: bool) -> Option<Fault> {
     first_fault(array, |row| view_fault(views[row], buffers, text))
 }
 
-/// What is wrong with one view. Bytes behind a short value, which should be 0, are not looked at: nothing reads them.
+/// What is wrong with one view. The padding after a short value, which should be 0, is not checked, because nothing
+/// reads it.
 #[inline]
 fn view_fault(view: u128, buffers: &[Buffer], text: bool) -> Option<&'static str> {
     let length = view as u32;
@@ -117,7 +118,7 @@ fn view_fault(view: u128, buffers: &[Buffer], text: bool) -> Option<&'static str
     }
     let (prefix, buffer, offset) = ((view >> 32) as u32, (view >> 64) as u32, (view >> 96) as u32);
     let range: Range<usize> = offset as usize..offset as usize + length as usize;
-    // Negative numbers, which these are in Arrow, are past all buffers here.
+    // Arrow's numbers are signed; negative ones exceed all buffers when read as unsigned.
     let Some(bytes) = buffers.get(buffer as usize).and_then(|buffer| buffer.as_slice().get(range)) else {
         return Some(VIEW);
     };
@@ -127,7 +128,7 @@ fn view_fault(view: u128, buffers: &[Buffer], text: bool) -> Option<&'static str
     (text && !is_utf8(bytes)).then_some(UTF8)
 }
 
-/// The first row that is not null and has a fault, or a fault that only nulls have.
+/// The first fault of a non-null row, else a fault of a null row.
 fn first_fault(array: &dyn Array, fault: impl Fn(usize) -> Option<&'static str>) -> Option<Fault> {
     let mut rows = 0..array.len();
     let mut shown = rows.clone().filter(|&row| array.is_valid(row));
@@ -140,7 +141,7 @@ fn is_utf8(bytes: &[u8]) -> bool {
     bytes.is_ascii() || simdutf8::basic::from_utf8(bytes).is_ok()
 }
 
-/// Whether a byte goes on with a character.
+/// Whether a byte is a UTF-8 continuation byte.
 #[inline]
 fn is_continuation(byte: u8) -> bool {
     byte & 0b1100_0000 == 0b1000_0000

@@ -1,4 +1,4 @@
-//! The catalog as Python reads it: the functions, and the strategies.
+//! The catalog for Python: functions and strategies.
 
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
@@ -8,7 +8,7 @@ use windrow::catalog::{
     Argument, ArgumentOrder, Constant, Distinct, FUNCTIONS, Family, Function, OrderSensitivity, Presence, WithinGroup,
 };
 
-/// The functions there are, one dict each.
+/// The functions of the catalog, one dict each.
 #[pyfunction]
 pub(crate) fn functions(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     let list = PyList::empty(py);

@@ -1,7 +1,7 @@
-//! States and values of Python as values: who may change one gets a copy.
+//! Gives Python states and values the semantics of values: they are copied before they may be changed.
 //!
-//! What cannot be changed is never copied. Lists, dicts, sets and plain objects that hold such things are copied here,
-//! in some 100 ns; everything else by `copy.deepcopy`, which is right and slow.
+//! Immutable objects are never copied. Lists, dicts, sets and plain objects of immutable items are copied here, which
+//! is fast; everything else by `copy.deepcopy`, which is general and slow.
 
 use pyo3::PyTypeInfo;
 use pyo3::intern;
@@ -14,18 +14,18 @@ use pyo3::types::{
 #[derive(Debug)]
 pub(crate) struct Copier {
     deepcopy: Py<PyAny>,
-    /// Types whose values nobody can change, beside those that are looked for first.
+    /// Immutable types, in addition to the built-in ones that are checked first.
     constant: Py<PyFrozenSet>,
-    /// Types of which `copy()` is right once their items cannot be changed.
+    /// Types whose `copy()` suffices if their items are immutable.
     shallow: Py<PyFrozenSet>,
-    /// `windrow._execute.user_functions.attributes`: what objects of a class are made of.
+    /// `windrow._execute.user_functions.attributes`: the attributes of a class's instances.
     attributes: Py<PyAny>,
-    /// What it said of the classes met so far.
+    /// Its results for the classes seen so far.
     layouts: Py<PyDict>,
 }
 
 impl Copier {
-    /// A copier that knows the types that `function.constant` and `function.shallow` name.
+    /// A copier for the types in `function.constant` and `function.shallow`.
     pub(crate) fn new(function: &Bound<'_, PyAny>) -> PyResult<Self> {
         let py = function.py();
         let types = |name: &str| -> PyResult<Py<PyFrozenSet>> {
@@ -40,7 +40,7 @@ impl Copier {
         })
     }
 
-    /// An object that is equal, and of which no change shows in `value`.
+    /// An equal object that is independent of changes to `value`, and vice versa.
     pub(crate) fn copy<'py>(&self, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         if self.is_constant(value)? {
             return Ok(value.clone());
@@ -52,7 +52,7 @@ impl Copier {
         }
     }
 
-    /// Whether nobody can change the value: numbers, texts, moments, and tuples of such.
+    /// Whether the value is immutable: numbers, strings, timestamps, and tuples of these.
     pub(crate) fn is_constant(&self, value: &Bound<'_, PyAny>) -> PyResult<bool> {
         let plain = value.is_none()
             || value.is_exact_instance_of::<PyInt>()
@@ -65,7 +65,7 @@ impl Copier {
             return Ok(true);
         }
         if let Ok(items) = value.cast::<PyTuple>() {
-            // A subclass may have room for more than its items: a named tuple has not.
+            // A subclass may have attributes besides its items; a named tuple has none.
             if !value.is_exact_instance_of::<PyTuple>() && holds_more(&value.get_type())? {
                 return Ok(false);
             }
@@ -77,10 +77,10 @@ impl Copier {
         self.constant.bind(value.py()).contains(value.get_type())
     }
 
-    /// The copy of a container, if each thing in it is there once and of a kind known here.
+    /// A copy of a container; `None` if an object occurs twice in it or has a type not handled here.
     fn quick<'py>(&self, value: &Bound<'py, PyAny>, seen: &mut Vec<usize>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let py = value.py();
-        // Deep structures, and those that hold one thing twice, are left to deepcopy, which keeps it one thing.
+        // Deep structures, and those with shared objects, are left to deepcopy, which preserves sharing.
         let id = value.as_ptr() as usize;
         if seen.contains(&id) || seen.len() == 64 {
             return Ok(None);
@@ -137,7 +137,7 @@ impl Copier {
         self.quick_object(value, seen)
     }
 
-    /// The copy of an object that is its attributes and nothing more.
+    /// A copy of an object that consists of its attributes only.
     fn quick_object<'py>(
         &self,
         value: &Bound<'py, PyAny>,
@@ -158,7 +158,7 @@ impl Copier {
         let copy = object.call_method1(intern!(py, "__new__"), (&class,))?;
         for name in layout.iter() {
             let name = name.cast_into::<PyString>()?;
-            // A slot may be empty.
+            // A slot may be unset.
             let Some(held) = value.getattr_opt(&name)? else { continue };
             let held = if self.is_constant(&held)? {
                 held
@@ -166,14 +166,14 @@ impl Copier {
                 let Some(held) = self.quick(&held, seen)? else { return Ok(None) };
                 held
             };
-            // The class may refuse to have attributes set, as a frozen dataclass does.
+            // The class may forbid setting attributes, as frozen dataclasses do.
             object.call_method1(intern!(py, "__setattr__"), (&copy, name, held))?;
         }
         Ok(Some(copy))
     }
 }
 
-/// Whether a tuple's subclass keeps anything beside its items, or says itself how it is copied.
+/// Whether a tuple subclass stores more than its items, or defines how it is copied.
 fn holds_more(class: &Bound<'_, PyType>) -> PyResult<bool> {
     let py = class.py();
     Ok(class.getattr(intern!(py, "__dictoffset__"))?.extract::<isize>()? != 0

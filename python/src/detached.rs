@@ -1,4 +1,4 @@
-//! Long work beside Python: the GIL is released, Ctrl-C is answered, a panic is an exception.
+//! Long computations without the GIL; Ctrl-C is handled, panics become exceptions.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -9,12 +9,12 @@ use windrow::{Cancel, Error};
 
 use crate::error::{raise, to_python};
 
-/// Looks for signals while Rust works on the caller's thread, where alone Python answers them.
+/// Checks for signals while Rust works on the caller's thread, the only one on which Python handles them.
 ///
-/// All that Rust does begins on the caller's thread, and code of the user's is called there and nowhere else: it finds what
-/// it left there (its context, a debugger, Spark's task).
+/// All computations begin on the caller's thread, and user code is called only there, so that it finds its thread-local
+/// state (its context, a debugger, Spark's task).
 pub(crate) struct Signals {
-    /// What stops the work once a handler has raised something.
+    /// Stops the work once a signal handler has raised an exception.
     pub(crate) cancel: Cancel,
     raised: Arc<Mutex<Option<PyErr>>>,
 }
@@ -36,7 +36,7 @@ impl Signals {
     /// Runs `work`, which `cancel` stops, without the GIL.
     ///
     /// # Errors
-    /// What a signal handler raised, or as for [`run_detached`].
+    /// The exception of a signal handler, or as for [`run_detached`].
     pub(crate) fn during<T: Send>(
         &self,
         py: Python<'_>,
@@ -53,7 +53,7 @@ impl Signals {
 /// Runs `work` without the GIL.
 ///
 /// # Errors
-/// What `work` failed with, or `InternalError` for a panic.
+/// The error of `work`, or `InternalError` for a panic.
 pub(crate) fn run_detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> windrow::Result<T> + Send) -> PyResult<T> {
     match py.detach(|| catch_unwind(AssertUnwindSafe(work))) {
         Ok(Ok(value)) => Ok(value),

@@ -1,4 +1,4 @@
-//! Errors and panics as Python's exceptions.
+//! Errors and panics as Python exceptions.
 
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
@@ -7,7 +7,7 @@ use windrow::{Error, ErrorKind, Remedy};
 
 use crate::udf;
 
-/// The exception of `windrow.exceptions` for this kind of error.
+/// The exception class of `windrow.exceptions` for a kind of error.
 fn class(kind: ErrorKind) -> &'static str {
     match kind {
         ErrorKind::Spec => "SpecError",
@@ -22,7 +22,7 @@ fn class(kind: ErrorKind) -> &'static str {
     }
 }
 
-/// The setting of Python's functions that avoids an error.
+/// The Python setting that avoids an error, for messages.
 fn in_python(remedy: Remedy) -> &'static str {
     match remedy {
         Remedy::AnsiOff => "set ansi=False",
@@ -36,7 +36,7 @@ fn in_python(remedy: Remedy) -> &'static str {
     }
 }
 
-/// `error` as an exception of its kind.
+/// Converts `error` to an exception of its kind.
 pub(crate) fn to_python(py: Python<'_>, error: &Error) -> PyErr {
     if error.kind() == ErrorKind::Cancelled {
         return PyKeyboardInterrupt::new_err(());
@@ -56,7 +56,7 @@ pub(crate) fn to_python(py: Python<'_>, error: &Error) -> PyErr {
     raised
 }
 
-/// The exception of this name with this message.
+/// An exception of the given class name with this message.
 pub(crate) fn raise(py: Python<'_>, class: &str, message: &str) -> PyErr {
     let class = py.import("windrow.exceptions").and_then(|module| Ok(module.getattr(class)?.cast_into::<PyType>()?));
     match class {

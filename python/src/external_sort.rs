@@ -1,4 +1,4 @@
-//! `Sorter`: batches in any order in, batches in order out, more of them than memory holds. `SpilledRun`: batches on disk.
+//! `Sorter`: sorts batches, more than fit in memory. `Spilled`: batches on disk.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -12,7 +12,7 @@ use windrow::{Error, ExternalSort, SortKey, SortedBatches, SpilledBatches};
 use crate::detached::{Signals, run_detached};
 use crate::error::raise;
 
-/// The batch with its rows' numbers behind its columns, from `first` on.
+/// The batch with an additional last column of row numbers, from `first` on.
 #[pyfunction]
 pub(crate) fn numbered(py: Python<'_>, batch: PyRecordBatch, name: &str, first: i64) -> PyResult<PyRecordBatch> {
     let batch = batch.into_inner();
@@ -28,7 +28,7 @@ pub(crate) fn numbered(py: Python<'_>, batch: PyRecordBatch, name: &str, first: 
     .map(PyRecordBatch::new)
 }
 
-/// A sort that spills.
+/// An external sort.
 #[pyclass(module = "windrow._windrow", name = "Sorter", frozen)]
 pub(crate) struct PySorter {
     state: Mutex<State>,
@@ -70,7 +70,7 @@ impl PySorter {
 
 #[pymethods]
 impl PySorter {
-    /// Takes a batch in.
+    /// Adds a batch.
     fn push(&self, py: Python<'_>, batch: PyRecordBatch) -> PyResult<()> {
         let batch = batch.into_inner();
         self.step(py, move |state| match state {
@@ -79,7 +79,7 @@ impl PySorter {
         })
     }
 
-    /// Ends the input; returns the bytes spilled.
+    /// Ends the input; returns the number of bytes spilled.
     fn finish(&self, py: Python<'_>) -> PyResult<u64> {
         self.step(py, |state| match std::mem::replace(state, State::Failed) {
             State::Taking(sort) => Some(sort.finish().map(|rows| {
@@ -94,7 +94,7 @@ impl PySorter {
         })
     }
 
-    /// Gives the next rows in order; `None`: there are no more.
+    /// Returns the next batch in order; `None` at the end.
     fn next_batch(&self, py: Python<'_>) -> PyResult<Option<PyRecordBatch>> {
         let batch = self.step(py, |state| match state {
             State::Giving(rows) => Some(rows.next_batch()),
@@ -104,7 +104,7 @@ impl PySorter {
     }
 }
 
-/// Batches on disk, to be read once.
+/// Batches on disk, which are read once.
 #[pyclass(module = "windrow._windrow", name = "Spilled", frozen)]
 pub(crate) struct PySpilled(Mutex<SpilledBatches>);
 
@@ -131,18 +131,18 @@ impl PySpilled {
         run_detached(py, || SpilledBatches::new(&schema, directory.as_deref())).map(|batches| Self(Mutex::new(batches)))
     }
 
-    /// Writes a batch behind the others.
+    /// Appends a batch.
     fn push(&self, py: Python<'_>, batch: PyRecordBatch) -> PyResult<()> {
         let batch = batch.into_inner();
         self.step(py, move |batches| batches.push(&batch))
     }
 
-    /// Ends the writing; returns the bytes written.
+    /// Ends the writing; returns the number of bytes written.
     fn finish(&self, py: Python<'_>) -> PyResult<u64> {
         self.step(py, SpilledBatches::finish)
     }
 
-    /// Gives the next batch; `None`: there are no more.
+    /// Returns the next batch; `None` at the end.
     fn next_batch(&self, py: Python<'_>) -> PyResult<Option<PyRecordBatch>> {
         Ok(self.step(py, SpilledBatches::next_batch)?.map(PyRecordBatch::new))
     }

@@ -1,4 +1,4 @@
-//! Plain dicts from Python as the core's specs.
+//! Converts plain dicts from Python to window specifications.
 
 use arrow_buffer::i256;
 use arrow_schema::SortOptions;
@@ -13,17 +13,17 @@ use windrow::{Arg, Bound as FrameBound, Call, Exclude, Frame, Literal, Nulls, Op
 use crate::error::{raise, to_python};
 use crate::udf::user_function;
 
-/// The value of a key that must be there.
+/// The value of a required key.
 fn get<'py>(dict: &Bound<'py, PyDict>, key: &str) -> PyResult<Bound<'py, PyAny>> {
     dict.get_item(key)?.ok_or_else(|| PyTypeError::new_err(format!("the call has no {key:?}")))
 }
 
-/// The value of a key, `None` where it is missing or None.
+/// The value of a key; `None` if it is missing or None.
 fn get_some<'py>(dict: &Bound<'py, PyDict>, key: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
     Ok(dict.get_item(key)?.filter(|value| !value.is_none()))
 }
 
-/// A spec of one call.
+/// A window specification with one call.
 pub(crate) fn window_spec(dict: &Bound<'_, PyDict>) -> PyResult<WindowSpec> {
     let args = get(dict, "args")?.try_iter()?.map(|item| arg(&item?)).collect::<PyResult<Vec<_>>>()?;
     let mut call = Call::new(get(dict, "function")?.extract::<String>()?, args);
@@ -98,7 +98,7 @@ fn arg(item: &Bound<'_, PyAny>) -> PyResult<Arg> {
     }
 }
 
-/// A Python scalar. The order of the tests matters: bool is an int, datetime is a date.
+/// Converts a Python scalar. The order of the checks matters: bool is a subclass of int, datetime of date.
 fn literal(value: &Bound<'_, PyAny>) -> PyResult<Literal> {
     let py = value.py();
     if value.is_none() {
@@ -167,11 +167,11 @@ fn micros_of(delta: &Bound<'_, PyAny>) -> PyResult<i64> {
     Ok(part("days")? * 86_400_000_000 + part("seconds")? * 1_000_000 + part("microseconds")?)
 }
 
-/// A `decimal.Decimal`.
+/// Converts a `decimal.Decimal`.
 fn decimal_of(value: &Bound<'_, PyAny>) -> PyResult<Literal> {
     let parts = value.call_method0("as_tuple")?;
     let (sign, digits, exponent) = parts.extract::<(u8, Vec<u8>, Bound<'_, PyAny>)>()?;
-    // NaN and the infinities have a letter for an exponent.
+    // The exponent of NaN and the infinities is a letter.
     let exponent = exponent.extract::<i64>().map_err(|_| out_of_range(value))?;
     let mut text: String = digits.iter().map(|digit| char::from(b'0' + digit)).collect();
     if exponent > 0 {
@@ -195,7 +195,7 @@ fn out_of_range(value: &Bound<'_, PyAny>) -> PyErr {
     raise(value.py(), "SpecError", &format!("{text} is out of range"))
 }
 
-/// The settings in force.
+/// The options in effect.
 pub(crate) fn options(dict: &Bound<'_, PyDict>) -> PyResult<Options> {
     let mut options = Options::default();
     if let Some(threads) = get_some(dict, "threads")? {

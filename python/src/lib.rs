@@ -1,4 +1,5 @@
-//! The native module of the Python package: moves Arrow pointers and plain specs, holds no window logic.
+//! The native module of the Python package. It passes Arrow data and plain specifications, and has no window logic of
+//! its own.
 
 mod bytes;
 mod catalog;
@@ -19,13 +20,13 @@ use windrow_allocator::HugePages;
 #[global_allocator]
 static ALLOCATOR: HugePages = HugePages;
 
-/// How many threads the machine runs at once for this process.
+/// The number of processors available to the process.
 #[pyfunction]
 fn cores() -> usize {
     Options::default().thread_count()
 }
 
-/// Keeps no more than so many bytes of memory for the next allocations, from now on.
+/// Limits the memory that the allocator keeps for later allocations to `bytes`.
 #[pyfunction]
 fn keep_at_most(bytes: usize) {
     HugePages::keep_at_most(bytes);

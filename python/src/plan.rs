@@ -1,4 +1,4 @@
-//! `Plan`: a checked question.
+//! `Plan`: a validated window computation.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::from_python;
 use crate::sectioned::PySections;
 use crate::stream::PyStream;
 
-/// A question checked against a schema.
+/// Calls validated against a schema.
 #[pyclass(module = "windrow._windrow", name = "Plan", frozen)]
 pub(crate) struct PyPlan(Arc<Plan>);
 
@@ -47,7 +47,7 @@ impl PyPlan {
         self.0.columns().into_iter().map(|number| self.0.schema().field(number).name().clone()).collect()
     }
 
-    /// How each call will be answered, one dict each; `sorted`: the rows come in their order, as those of a stream do.
+    /// How each call will be evaluated, one dict each; `sorted`: for sorted rows, as those of a stream.
     #[pyo3(signature = (sorted = false))]
     fn explain<'py>(&self, py: Python<'py>, sorted: bool) -> PyResult<Bound<'py, PyList>> {
         let list = PyList::empty(py);
@@ -70,7 +70,7 @@ impl PyPlan {
         Ok(list)
     }
 
-    /// The calls' columns for all rows of `data`, in its order.
+    /// The result columns for all rows of `data`, in its order.
     fn compute(&self, py: Python<'_>, data: PyRecordBatchReader) -> PyResult<PyTable> {
         let reader = data.into_reader()?;
         let plan = &self.0;
@@ -80,7 +80,7 @@ impl PyPlan {
             let batches = reader.collect::<Result<Vec<RecordBatch>, _>>().map_err(Error::from)?;
             let batch = match batches.as_slice() {
                 [batch] => batch.clone(),
-                // Where offsets of 32 bits no longer do, Arrow says so.
+                // Arrow reports an error if 32-bit offsets do not suffice.
                 batches => concat_batches(schema, batches).map_err(|error| {
                     Error::data(format!(
                         "the rows do not fit one piece of memory: {error}; cast text to large_string, or use a stream"
@@ -93,18 +93,18 @@ impl PyPlan {
         PyTable::try_new(vec![result], schema)
     }
 
-    /// The calls over rows in order, section by section.
+    /// The calls over sorted rows, section by section.
     fn sections(&self) -> PySections {
         PySections(self.0.clone())
     }
 
-    /// The calls by the sorts that answer them: their numbers, the first of which has the order, and whether the row's
+    /// The sorts that the calls need, each as its calls' numbers, of which the first has the order, and whether the row
     /// number must be the last key.
     fn sorts(&self) -> Vec<(Vec<usize>, bool)> {
         self.0.sorts().into_iter().map(|sort| (sort.calls, sort.by_position)).collect()
     }
 
-    /// A stream of the calls over sorted batches, which holds no more than `limit` bytes of them.
+    /// A stream of the calls over sorted batches, which buffers at most `limit` bytes of rows.
     #[pyo3(signature = (limit = None))]
     fn stream(&self, py: Python<'_>, limit: Option<usize>) -> PyResult<PyStream> {
         let plan = self.0.clone();

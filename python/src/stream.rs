@@ -1,4 +1,4 @@
-//! `Stream`: batches in, finished batches out.
+//! `Stream`: takes batches and returns results as soon as they are final.
 
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -31,7 +31,7 @@ impl PyStream {
         py: Python<'_>,
         step: impl FnOnce(&mut Stream) -> windrow::Result<Vec<RecordBatch>> + Send,
     ) -> PyResult<Vec<PyRecordBatch>> {
-        // Two threads in one stream, or a stream that panicked, have no rows to give.
+        // Fails if another thread uses the stream, or if it has panicked.
         let mut stream = self.stream.try_lock().map_err(|_| in_use(py))?;
         let stream = &mut *stream;
         let batches = self.signals.during(py, move || step(stream))?;
@@ -45,19 +45,19 @@ fn in_use(py: Python<'_>) -> PyErr {
 
 #[pymethods]
 impl PyStream {
-    /// Takes a batch; gives the batches that no later row can change.
+    /// Adds a batch; returns the batches that later rows cannot change.
     fn push(&self, py: Python<'_>, batch: PyRecordBatch) -> PyResult<Vec<PyRecordBatch>> {
         let batch = batch.into_inner();
         self.step(py, move |stream| stream.push(batch))
     }
 
-    /// Gives what is still held; nothing more will come.
+    /// Ends the input; returns the remaining batches.
     fn finish(&self, py: Python<'_>) -> PyResult<Vec<PyRecordBatch>> {
         self.step(py, Stream::finish)
     }
 
-    /// Sorts rows of `schema` for this stream, holding about `limit` bytes and spilling the rest. The column `last` is the
-    /// last key, if there is one.
+    /// A sorter of rows of `schema` for this stream, which buffers about `limit` bytes and spills the rest. The column
+    /// `last`, if given, is the last key.
     #[pyo3(signature = (schema, limit, directory, threads, last = None))]
     #[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over")]
     fn sorter(
@@ -75,7 +75,7 @@ impl PyStream {
         Ok(PySorter::new(schema.into_inner(), keys, limit, directory.as_deref(), threads))
     }
 
-    /// The rows held now.
+    /// The number of rows buffered.
     #[getter]
     fn buffered_rows(&self, py: Python<'_>) -> PyResult<usize> {
         let stream = self.stream.try_lock();

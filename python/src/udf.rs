@@ -1,7 +1,7 @@
-//! Functions that the user wrote in Python, as the core's: aggregates, functions of frames and of partitions.
+//! User-defined functions in Python: aggregates, functions of frames and of partitions.
 //!
-//! The GIL is taken once for all calls over a section, and let go from time to time, so that other threads of
-//! Python go on and signals are answered.
+//! The GIL is taken once for all calls over a section, and released from time to time, so that other Python threads run
+//! and signals are handled.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -22,13 +22,13 @@ use windrow::{
 
 use crate::copy_state::Copier;
 
-/// Calls between two looks at signals and other threads: some milliseconds.
+/// The number of calls between checks for signals and other threads.
 const CALLS_PER_CHECK: usize = 16 * 1024;
 
-/// Results that become Arrow data together.
+/// The number of results that are converted to Arrow together.
 const RESULTS_PER_BATCH: usize = 64 * 1024;
 
-/// The core's function of what `windrow._execute.user_functions` made of the user's.
+/// Converts a function prepared by `windrow._execute.user_functions`.
 pub(crate) fn user_function(function: &Bound<'_, PyAny>) -> PyResult<UserFunction> {
     let output: PyDataType = function.getattr("returns")?.extract()?;
     let output = output.into_inner();
@@ -43,7 +43,7 @@ pub(crate) fn user_function(function: &Bound<'_, PyAny>) -> PyResult<UserFunctio
     })
 }
 
-/// The core's error for what a user's code, or the look at its result, raised.
+/// The error for an exception raised by user code or by the conversion of its result.
 fn failed(py: Python<'_>, what: &str, error: PyErr) -> Error {
     let ours = py.import("windrow.exceptions").and_then(|module| module.getattr("UserError"));
     if ours.is_ok_and(|class| error.matches(py, class).unwrap_or(false)) {
@@ -56,12 +56,12 @@ fn failed(py: Python<'_>, what: &str, error: PyErr) -> Error {
     Error::user(format!("{what} raised {class}{colon}{text}"), Some(Arc::new(error)))
 }
 
-/// The exception that ended a user's code.
+/// The exception that caused an error.
 pub(crate) fn cause(py: Python<'_>, error: &Error) -> Option<PyErr> {
     std::error::Error::source(error)?.downcast_ref::<PyErr>().map(|error| error.clone_ref(py))
 }
 
-/// Whether an exception is to go through as it is: `KeyboardInterrupt`, `SystemExit`.
+/// Whether an exception is passed on unchanged: `KeyboardInterrupt`, `SystemExit`.
 pub(crate) fn passes(py: Python<'_>, error: &PyErr) -> bool {
     !error.is_instance_of::<PyException>(py)
 }
@@ -77,10 +77,10 @@ fn from_pyarrow(array: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
     Ok(array.extract::<PyArray>()?.into_inner().0)
 }
 
-/// The methods of a user's aggregate.
+/// The methods of a user-defined aggregate.
 #[derive(Debug)]
 struct AggregateMethods {
-    /// What `windrow._execute.user_functions` knows of it: how values, results and states go to and fro.
+    /// The object of `windrow._execute.user_functions` that converts values, results and states.
     function: Py<PyAny>,
     name: String,
     output: DataType,
@@ -117,7 +117,7 @@ impl AggregateMethods {
         failed(py, &format!("{}: windrow copies states that two rows share, and copy.deepcopy", self.name), error)
     }
 
-    /// The state for a method to use up: a copy where others hold it too.
+    /// The state, to be passed to a method that may change it: a copy if it is shared.
     fn take<'py>(&self, py: Python<'py>, state: &mut UserState) -> PyResult<Bound<'py, PyAny>> {
         if let Some(held) = Arc::get_mut(state).and_then(|state| state.downcast_mut::<Py<PyAny>>()) {
             return Ok(std::mem::replace(held, py.None()).into_bound(py));
@@ -125,9 +125,9 @@ impl AggregateMethods {
         self.copier.copy(object(state)?.bind(py))
     }
 
-    /// What a method that took `given` made of it.
+    /// Checks the result `made` of a method that was given the state `given`.
     fn check_state(&self, method: &str, given: &Bound<'_, PyAny>, made: &Bound<'_, PyAny>) -> PyResult<()> {
-        // A method that changes its state in place and returns nothing would lose it without a word.
+        // A method that changes its state in place and returns nothing would lose it silently.
         if made.is_none() && !given.is_none() && !self.copier.is_constant(given)? {
             let user = given.py().import("windrow.exceptions")?.getattr("UserError")?;
             let class = given.get_type().name()?;
@@ -138,7 +138,7 @@ impl AggregateMethods {
     }
 }
 
-/// Keeps what a method made as the state.
+/// Stores the result of a method as the state.
 fn store_state(state: &mut UserState, made: Bound<'_, PyAny>) {
     match Arc::get_mut(state).and_then(|state| state.downcast_mut::<Py<PyAny>>()) {
         Some(held) => *held = made.unbind(),
@@ -171,7 +171,7 @@ impl UserAggregate for PyAggregate {
         Python::attach(|py| {
             let initial =
                 methods.initialize.bind(py).call0().map_err(|error| methods.failed(py, "initialize", error))?;
-            // The user may hold on to what they gave: states begin as copies.
+            // The user's code may keep the object it returned, so states begin as copies.
             let initial = methods.copier.copy(&initial).map_err(|error| methods.not_copied(py, error))?;
             let values = args.iter().map(|array| {
                 let values = methods.function.bind(py).call_method1("values", (to_pyarrow(py, array)?,))?;
@@ -194,19 +194,19 @@ impl UserAggregate for PyAggregate {
     }
 }
 
-/// Others are let in after so many milliseconds. A thread that waits must have asked for the GIL, which it does after 5:
-/// let go of sooner, the GIL would be taken back each time before that thread is awake.
+/// The interval at which other threads may run. A waiting thread requests the GIL after 5 ms: if it were released
+/// sooner, it would be taken back each time before that thread wakes up.
 const PAUSE_MILLIS: u64 = 10;
 
-/// A user's aggregate over the columns of a section.
+/// A user-defined aggregate bound to the columns of a section.
 struct PyBound {
     methods: Arc<AggregateMethods>,
     initial: UserState,
-    /// Per argument the values as a list, and whether one could be changed.
+    /// For each argument its values as a list, and whether they are mutable.
     values: Vec<(Py<PyList>, bool)>,
     calls: AtomicUsize,
     began: Instant,
-    /// When others were let in last, in milliseconds since `began`.
+    /// When other threads were last allowed to run, in milliseconds since `began`.
     paused: AtomicU64,
 }
 
@@ -241,7 +241,7 @@ impl PyBound {
         PyTuple::new(py, arguments)
     }
 
-    /// Lets signals and other threads in, now and then.
+    /// Handles signals and lets other threads run, at intervals.
     fn answer_others(&self, py: Python<'_>, calls: usize) -> Result<()> {
         if self.calls.fetch_add(calls, Ordering::Relaxed) + calls > CALLS_PER_CHECK {
             self.calls.store(0, Ordering::Relaxed);
@@ -277,7 +277,7 @@ impl BoundAggregate for PyBound {
             self.answer_others(py, 1)?;
             let copied = |error| methods.not_copied(py, error);
             let given = methods.take(py, left).map_err(copied)?;
-            // `right` stays in use: what the method keeps of it, or changes, is the method's own.
+            // `right` remains in use, so the method gets a copy that it may keep or change.
             let right = object(right).and_then(|right| methods.copier.copy(right.bind(py))).map_err(copied)?;
             let made = merge.bind(py).call1((&given, right));
             let made = made.and_then(|made| methods.check_state("merge", &given, &made).map(|()| made));
@@ -315,7 +315,7 @@ impl BoundAggregate for PyBound {
     }
 }
 
-/// Results on their way to Arrow.
+/// Results that are being converted to Arrow.
 struct PyResults {
     methods: Arc<AggregateMethods>,
     pending: Vec<Py<PyAny>>,
@@ -341,7 +341,7 @@ impl UserResults for PyResults {
                 Some(evaluate) => evaluate.bind(py).call1((state,)),
                 None => Ok(state.bind(py).clone()),
             });
-            // What it gave may be the state, or a part of it, and that goes on changing.
+            // The result may be the state or a part of it, which will change later.
             let value = value.and_then(|value| methods.copier.copy(&value));
             self.pending.push(value.map_err(|error| methods.failed(py, "evaluate", error))?.unbind());
             if self.pending.len() == RESULTS_PER_BATCH { self.convert(py) } else { Ok(()) }
@@ -361,7 +361,7 @@ impl UserResults for PyResults {
     }
 }
 
-/// A user's function over columns.
+/// A user-defined function over columns.
 #[derive(Debug)]
 struct PyFunction {
     function: Py<PyAny>,
@@ -369,7 +369,7 @@ struct PyFunction {
 }
 
 impl PyFunction {
-    /// What `windrow._execute.user_functions` makes of a call with `args` and `more`.
+    /// Calls the function through `windrow._execute.user_functions`, with `args` and two further arguments.
     fn call<'py>(
         &self,
         py: Python<'py>,

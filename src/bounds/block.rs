@@ -1,53 +1,53 @@
-//! A block of frames as row numbers.
+//! The frames of a block of rows, as row numbers.
 
 use std::ops::Range;
 
 use crate::spec::frame::Exclude;
 
-/// A block of frames: for each of `rows`, the section rows `begin..end`, and what EXCLUDE takes out of them.
+/// For each of `rows`, its frame as section rows `begin..end`, and what EXCLUDE removes from it.
 ///
-/// `begin <= end` always; an empty frame has them equal. Frames never leave their row's partition.
+/// `begin <= end` always; for an empty frame they are equal. Frames never extend beyond their row's partition.
 #[derive(Debug, Clone, Default)]
 pub struct Bounds {
-    /// The rows whose frames these are.
+    /// The rows whose frames are stored.
     pub rows: Range<usize>,
     /// The first row of each frame.
     pub begin: Vec<u32>,
-    /// The row behind each frame's last.
+    /// The row after the last row of each frame.
     pub end: Vec<u32>,
-    /// What is taken out again.
+    /// The EXCLUDE clause.
     pub exclude: Exclude,
-    /// The first row of each row's peer group; filled for EXCLUDE GROUP and TIES alone.
+    /// The first row of each row's peer group; only for EXCLUDE GROUP and TIES.
     pub peer_begin: Vec<u32>,
-    /// The row behind each row's peer group; filled for EXCLUDE GROUP and TIES alone.
+    /// The row after each row's peer group; only for EXCLUDE GROUP and TIES.
     pub peer_end: Vec<u32>,
 }
 
-/// The frames of successive rows, one run of rows each.
+/// The frames of consecutive rows where each frame is a single range of rows.
 #[derive(Debug, Clone, Copy)]
 pub struct FrameRuns<'a> {
-    /// The first row of each.
+    /// The first row of each frame.
     pub(crate) begin: &'a [u32],
-    /// The row behind each.
+    /// The row after the last of each frame.
     pub(crate) end: &'a [u32],
 }
 
 impl<'a> FrameRuns<'a> {
-    /// Whether there are none.
+    /// Whether there are no frames.
     #[inline]
     #[must_use]
     pub fn is_empty(self) -> bool {
         self.begin.is_empty()
     }
 
-    /// Each of them.
+    /// The frames as ranges.
     #[inline]
     #[must_use]
     pub fn iter(self) -> impl ExactSizeIterator<Item = Range<usize>> + DoubleEndedIterator + Clone + use<'a> {
         self.begin.iter().zip(self.end).map(|(&begin, &end)| begin as usize..end as usize)
     }
 
-    /// The first so many, or all if they are fewer, and the others.
+    /// The first `count` frames, or all if there are fewer, and the rest.
     #[inline]
     #[must_use]
     pub fn split(self, count: usize) -> (Self, Self) {
@@ -66,7 +66,7 @@ impl Bounds {
         self.begin[at] as usize..self.end[at] as usize
     }
 
-    /// The frames of all rows, one run each, where EXCLUDE takes nothing out of them.
+    /// The frames of all rows as single ranges; `None` with an EXCLUDE clause.
     #[must_use]
     pub fn runs(&self) -> Option<FrameRuns<'_>> {
         (self.exclude == Exclude::NoOthers).then_some(FrameRuns { begin: &self.begin, end: &self.end })

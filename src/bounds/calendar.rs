@@ -1,7 +1,7 @@
-//! Calendar arithmetic on dates and timestamps: months clamp to the month's end; days and months act on the
-//! wall clock of the key's zone; what is left acts on the clock.
+//! Calendar arithmetic on dates and timestamps. Months are clamped to the end of the month; days and months act on
+//! local time in the key's time zone; the remaining ticks act on the instant.
 //!
-//! Cost: a civil date conversion for each new day, and with a zone a look at its offset twice ([`super::timezone`]).
+//! Cost: a civil date conversion for each new day, and with a time zone two offset lookups ([`super::timezone`]).
 
 use arrow_array::timezone::Tz;
 use arrow_schema::DataType;
@@ -9,21 +9,21 @@ use arrow_schema::DataType;
 use super::timezone::ZoneClock;
 use crate::util::civil::{SECONDS_PER_DAY, first_day_of, month_of, ticks_per_second};
 
-/// Nanoseconds in a day that has no change of offset.
+/// Nanoseconds in a day without a change of UTC offset.
 pub(super) const NANOS_PER_DAY: i128 = 86_400_000_000_000;
 
-/// How a key counts time.
+/// How a key represents time.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Calendar {
     /// Ticks of the key in a day.
     day: i64,
-    /// Ticks of the key in a second; a date has no zone, so none are asked for.
+    /// Ticks of the key in a second; unused for Date32, which has no time zone.
     second: i64,
-    /// The zone whose wall clock days and months are of; `None`: the key is a wall clock's reading itself.
+    /// The time zone of days and months; `None` if keys are local times or UTC.
     zone: Option<Tz>,
 }
 
-/// A distance in time, by the calendar.
+/// A calendar distance.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct CalendarStep {
     /// Calendar months.
@@ -35,7 +35,7 @@ pub(super) struct CalendarStep {
 }
 
 impl CalendarStep {
-    /// The same distance the other way.
+    /// The opposite distance.
     pub(super) fn reversed(self) -> Self {
         Self {
             months: self.months.saturating_neg(),
@@ -44,19 +44,20 @@ impl CalendarStep {
         }
     }
 
-    /// Whether some of it points forward.
+    /// Whether any component is positive.
     pub(super) fn points_forward(self) -> bool {
         self.months > 0 || self.days > 0 || self.ticks > 0
     }
 
-    /// Whether some of it points back.
+    /// Whether any component is negative.
     pub(super) fn points_back(self) -> bool {
         self.months < 0 || self.days < 0 || self.ticks < 0
     }
 }
 
 impl Calendar {
-    /// The calendar of keys of this type, if they have one; `zone` is a timestamp's.
+    /// The calendar of keys of this type; `None` for other types than dates and timestamps. `zone` is that of a
+    /// timestamp.
     pub(super) fn new(data_type: &DataType, zone: Option<Tz>) -> Option<Self> {
         match data_type {
             DataType::Date32 => Some(Self { day: 1, second: 0, zone: None }),
@@ -69,24 +70,24 @@ impl Calendar {
         }
     }
 
-    /// Ticks of the key in a day without a change of offset.
+    /// Ticks of the key in a day without a change of UTC offset.
     pub(super) fn day(&self) -> i64 {
         self.day
     }
 
-    /// Whether days differ in length.
+    /// Whether days may differ in length.
     pub(super) fn has_zone(&self) -> bool {
         self.zone.is_some()
     }
 }
 
-/// Moves keys by the calendar, one after the other, and remembers what the last ones took.
+/// Adds calendar distances to keys, one after another, and caches the last conversions.
 #[derive(Debug, Clone)]
 pub(super) struct CalendarAdder {
     day: i64,
     second: i64,
     zone: Option<ZoneClock>,
-    /// A day, and where some months took it.
+    /// The last day, the months added to it, and the result.
     month: Option<(i64, i64, i64)>,
 }
 
@@ -96,7 +97,7 @@ impl CalendarAdder {
         Self { day, second, zone: zone.map(ZoneClock::new), month: None }
     }
 
-    /// `key` moved by `step`; `None` where that is out of the calendar's range.
+    /// `key` plus `step`; `None` if the result exceeds the range of the calendar.
     #[inline]
     pub(super) fn add(&mut self, key: i64, step: CalendarStep) -> Option<i64> {
         let mut key = key;
@@ -109,7 +110,7 @@ impl CalendarAdder {
         key.checked_add(step.ticks)
     }
 
-    /// `wall`, a wall clock's reading, so many months on.
+    /// `wall`, a local time, plus `months`.
     fn add_months(&mut self, wall: i64, months: i64) -> Option<i64> {
         let (day, tick) = (wall.div_euclid(self.day), wall.rem_euclid(self.day));
         let moved = match self.month {
@@ -123,20 +124,21 @@ impl CalendarAdder {
         moved.checked_mul(self.day)?.checked_add(tick)
     }
 
-    /// Moves `key` on the wall clock of its zone.
+    /// Applies `step_by` to `key` in local time.
     #[inline]
     fn on_wall_clock(&mut self, key: i64, step_by: impl FnOnce(&mut Self, i64) -> Option<i64>) -> Option<i64> {
         let second = self.second;
         let Some(zone) = &mut self.zone else { return step_by(self, key) };
         let offset = zone.offset(key.div_euclid(second))?;
-        // A reading beyond the key's type is hours off at the end of time, and no reason to find the row no frame.
+        // Saturating: a local time beyond the key's type only occurs at the very end of its range, where an inexact
+        // result is better than none.
         let wall = step_by(self, key.saturating_add(offset * second))?;
         let zone = self.zone.as_mut()?;
         wall.checked_sub(zone.resolve(wall.div_euclid(second), offset)? * second)
     }
 }
 
-/// The day so many months after a day, both counted from the epoch; the month's last where it is too short.
+/// The day `months` months after `day`, both as days since the epoch; clamped to the last day of the month.
 fn month_on(day: i64, months: i64) -> Option<i64> {
     let (month, of_month) = month_of(day)?;
     let month = month.checked_add(months)?;
@@ -159,7 +161,7 @@ mod tests {
         Calendar::new(&DataType::Timestamp(TimeUnit::Second, Some("America/New_York".into())), Some(zone)).unwrap()
     }
 
-    /// `local` in New York, in summer time or not, as seconds.
+    /// `local` with a UTC offset (New York in winter or summer), as seconds since the epoch.
     fn seconds(local: &str, offset: &str) -> i64 {
         DateTime::parse_from_rfc3339(&format!("{local}:00{offset}")).unwrap().timestamp()
     }
@@ -225,17 +227,17 @@ mod tests {
         let unzoned = Calendar::new(&DataType::Timestamp(TimeUnit::Nanosecond, None), None).unwrap();
         let nanos = |local: &str| seconds(local, "+00:00") * 1_000_000_000 + 7;
         assert_eq!(add(unzoned, nanos("1960-01-31T23:59"), months(1)), Some(nanos("1960-02-29T23:59")));
-        assert_eq!(add(unzoned, i64::MAX, months(1)), None); // the year 2262
+        assert_eq!(add(unzoned, i64::MAX, months(1)), None); // exceeds the range, which ends in the year 2262
         let dates = Calendar::new(&DataType::Date64, None).unwrap();
         assert_eq!(add(dates, 30 * SECONDS_PER_DAY * 1_000, months(1)), Some(58 * SECONDS_PER_DAY * 1_000));
     }
 
     #[test]
     fn day_follows_the_wall_clock() {
-        // 23 hours long: the clock was put forward in between.
+        // A day of 23 hours: the clock was set forward.
         let noon = seconds("2024-03-10T13:00", "-04:00");
         assert_eq!(add(new_york(), noon, days(-1)), Some(seconds("2024-03-09T13:00", "-05:00")));
-        // What is left after days and months is the clock's.
+        // Ticks are added after days and months, as elapsed time.
         let step = CalendarStep { days: -1, ticks: -3_600, ..CalendarStep::default() };
         assert_eq!(add(new_york(), noon, step), Some(seconds("2024-03-09T12:00", "-05:00")));
     }
@@ -244,7 +246,7 @@ mod tests {
     fn time_in_dst_gap_moves_forward() {
         let at = seconds("2024-02-10T02:30", "-05:00");
         assert_eq!(add(new_york(), at, months(1)), Some(seconds("2024-03-10T03:30", "-04:00")));
-        // The longest gap there is: Samoa had no 30 December 2011.
+        // The longest gap that exists: Samoa skipped 30 December 2011.
         let zone = "Pacific/Apia".parse().unwrap();
         let samoa = Calendar::new(&DataType::Timestamp(TimeUnit::Second, None), Some(zone)).unwrap();
         let at = seconds("2011-12-29T12:00", "-10:00");

@@ -1,4 +1,4 @@
-//! EXCLUDE: what is taken out of a frame again. Nothing outside this file knows of it.
+//! EXCLUDE: removes rows from a frame. Only this file implements it.
 //!
 //! ```text
 //!   frame            [ begin ---------------------------------- end )
@@ -10,8 +10,8 @@
 //!   TIES             [ ====== )            [ = )       [ ====== )
 //! ```
 //!
-//! Cost: a handful of comparisons per row, none at all without EXCLUDE. Each cut is clamped into the frame, so
-//! piece k of successive rows moves as monotonically as the frames themselves do, wherever the row stands.
+//! Cost: a few comparisons per row; none without EXCLUDE. Each cut is clamped to the frame, so that range k of
+//! consecutive rows moves as monotonically as the frames do, wherever the row lies.
 
 use std::ops::Range;
 
@@ -19,10 +19,10 @@ use super::block::Bounds;
 use crate::spec::frame::Exclude;
 
 impl Bounds {
-    /// What the frame of `row`, a row of `self.rows`, holds: ordered, disjoint ranges, some of them maybe empty.
+    /// The rows of the frame of `row`, a row of `self.rows`: ordered, disjoint ranges, some of which may be empty.
     ///
-    /// One range without EXCLUDE, two (left and right of what is taken out) for CURRENT ROW and GROUP, three
-    /// (left, the row, right) for TIES. Where the frames are monotone, so is range k of successive rows.
+    /// One range without EXCLUDE; two (before and after the excluded rows) for CURRENT ROW and GROUP; three (before,
+    /// the row, after) for TIES. If the frames are monotone, so is range k of consecutive rows.
     #[inline]
     #[must_use]
     pub fn sub_ranges(&self, row: usize) -> SubRanges {
@@ -53,7 +53,7 @@ impl Bounds {
     }
 }
 
-/// The ranges of one frame, in row order: an iterator over them. Some may be empty.
+/// An iterator over the ranges of a frame, in row order. Ranges may be empty.
 #[derive(Debug, Clone)]
 pub struct SubRanges {
     ranges: [Range<usize>; 3],
@@ -72,14 +72,14 @@ impl SubRanges {
         Self { ranges: [left, right, 0..0], next: 0, count: 2 }
     }
 
-    /// The ranges not yet taken.
+    /// The remaining ranges.
     #[inline]
     #[must_use]
     pub fn as_slice(&self) -> &[Range<usize>] {
         &self.ranges[self.next as usize..self.count as usize]
     }
 
-    /// The number of rows in the ranges not yet taken.
+    /// The number of rows in the remaining ranges.
     #[inline]
     #[must_use]
     pub fn rows(&self) -> usize {

@@ -14,14 +14,14 @@ use crate::model::section::Section;
 use crate::util::run_index::RunIndex;
 use crate::util::simd::with_widest_vectors;
 
-/// A [`FramePlan`] over one [`Section`]; it owns cheap clones of what it needs.
+/// A [`FramePlan`] bound to one [`Section`]; it owns cheap clones of what it needs.
 #[derive(Debug, Clone)]
 pub struct Frames {
     plan: FramePlan,
     own: Range<usize>,
     rows: usize,
     open: bool,
-    /// Where UNBOUNDED PRECEDING is in the partition that holds row 0.
+    /// The row of UNBOUNDED PRECEDING in the partition that holds row 0.
     base: usize,
     partitions: RunIndex,
     peers: Option<RunIndex>,
@@ -30,22 +30,22 @@ pub struct Frames {
     end: OffsetSource,
 }
 
-/// What one end needs of the section besides its edges and key.
+/// The additional input of one bound, besides boundaries and key.
 #[derive(Debug, Clone)]
 enum OffsetSource {
     Nothing,
-    /// Each row's own offset.
+    /// An offset per row.
     Offsets(SectionOffsets),
-    /// Each row's end itself.
+    /// The bound of each row, computed in advance.
     Precomputed(Arc<[u32]>),
 }
 
 impl Frames {
-    /// The frames of `section`. In its first partition, if that began in an earlier section, a frame that begins
-    /// at UNBOUNDED PRECEDING begins at row `base`.
+    /// Binds the frames to `section`. If its first partition began in an earlier section, frames from UNBOUNDED
+    /// PRECEDING begin at row `base` in it.
     ///
     /// # Errors
-    /// A column the section does not hold, or one whose values cannot be offsets.
+    /// A column that the section lacks, or whose values cannot be offsets.
     pub fn new(plan: &FramePlan, section: &Section, base: usize) -> Result<Self> {
         let key = plan.key.as_ref().map(|key| SectionKey::new(key, section)).transpose()?;
         let partitions = RunIndex::new(&section.partitions);
@@ -72,7 +72,7 @@ impl Frames {
         })
     }
 
-    /// The frames of `rows` into `out`. Pure in `rows`; consecutive rows cost O(1) each, amortised.
+    /// Writes the frames of `rows` to `out`. Depends on no earlier call; consecutive rows cost amortised O(1) each.
     ///
     /// # Errors
     /// A per-row offset is NULL or NaN.
@@ -98,9 +98,9 @@ impl Frames {
         Ok(())
     }
 
-    /// The first row whose frame may still change when more rows of an open section's last partition come.
+    /// The first row whose frame may still change when more rows of an open section's last partition arrive.
     ///
-    /// A frame is settled once a row behind it has been seen; with ROWS, once its last row has.
+    /// A frame is settled once a row after it is known; with ROWS, once its last row is known.
     #[must_use]
     pub fn first_unsettled(&self) -> usize {
         let Some(last) = self.rows.checked_sub(1).filter(|_| self.open) else {
@@ -131,14 +131,14 @@ impl Frames {
         }
     }
 
-    /// Whether the first frame begins in the section, which may go on.
+    /// Whether the first frame begins within the section, which may be open.
     pub(crate) fn has_started(&self) -> bool {
         self.bound_of_row(FrameSide::Start, self.own.start).is_some_and(|begin| begin < self.rows)
     }
 
-    /// The first row that must stay once the rows before `answered` have been answered: `answered` itself, or a
-    /// row before it that a later frame needs. Where frames begin at UNBOUNDED PRECEDING a carry may stand for
-    /// the rows before the result: they lie in every later frame, and EXCLUDE takes none of them out.
+    /// The first row that must be kept once the rows before `answered` have been answered: `answered` itself, or an
+    /// earlier row that a later frame needs. For frames from UNBOUNDED PRECEDING a carry may represent the rows before
+    /// the result, because they lie in every later frame and EXCLUDE removes none of them.
     #[must_use]
     pub fn first_needed(&self, answered: usize) -> usize {
         let Some((last, partition)) = self.open_frames(answered) else {
@@ -156,7 +156,7 @@ impl Frames {
         needed.unwrap_or(partition).min(answered)
     }
 
-    /// As [`Frames::first_needed`], where no state can stand for rows: all that lie in later frames stay.
+    /// As [`Frames::first_needed`], where no state can represent rows: all rows of later frames must be kept.
     #[must_use]
     pub fn first_needed_without_carry(&self, answered: usize) -> usize {
         match self.open_frames(answered) {
@@ -165,7 +165,7 @@ impl Frames {
         }
     }
 
-    /// The last of the rows before `answered` and where its partition begins, if that goes on after it.
+    /// The last row before `answered` and the start of its partition, if that partition continues after the row.
     fn open_frames(&self, answered: usize) -> Option<(usize, usize)> {
         let last = answered.checked_sub(1).filter(|last| *last < self.rows)?;
         let over = answered == self.rows && !self.open;
@@ -175,10 +175,10 @@ impl Frames {
         Some((last, self.partitions.run_start(last)))
     }
 
-    /// The first row that later frames need for where they begin or end.
+    /// The first row that later frames need for their start or end.
     fn first_needed_by(&self, side: FrameSide, last: usize, partition: usize) -> Option<usize> {
         let edge = self.bound_of_row(side, last)?;
-        // By the calendar of a zone an end may owe its place to a row before: see `range::positions`.
+        // With a time zone's calendar a bound may depend on an earlier row: see `range::positions`.
         let found = |given: &OffsetSource| match given {
             OffsetSource::Precomputed(found) => {
                 let at = found[last];
@@ -189,21 +189,21 @@ impl Frames {
         Some(edge.min(found(&self.start)).min(found(&self.end)))
     }
 
-    /// One end of one row's frame.
+    /// The start or end of one row's frame; `None` on an error.
     fn bound_of_row(&self, side: FrameSide, row: usize) -> Option<usize> {
         let mut out = [0];
         self.fill_bound(side, row..row + 1, &mut out).ok()?;
         Some(out[0] as usize)
     }
 
-    /// One end of the frames of `rows`.
+    /// Writes the starts or ends of the frames of `rows`.
     fn fill_bound(&self, side: FrameSide, rows: Range<usize>, out: &mut [u32]) -> Result<()> {
         let first = rows.start;
         let (edge, given) = match side {
             FrameSide::Start => (&self.plan.start, &self.start),
             FrameSide::End => (&self.plan.end, &self.end),
         };
-        // Begins are a frame's first row, ends the row behind its last.
+        // Starts are inclusive, ends exclusive.
         let behind = i64::from(side == FrameSide::End);
         let partitions = &self.partitions;
         match (edge, given, &self.peers, self.plan.key.as_ref().zip(self.key.as_ref())) {
@@ -252,13 +252,13 @@ impl Frames {
     }
 }
 
-/// The run's own edge, whichever the row.
+/// The start or end of the run, for any row.
 #[inline(always)]
 fn keep_run_bound(_: u32, edge: u32) -> u32 {
     edge
 }
 
-/// Writes `edge` of each of `rows`, given its partition, itself and the edge before.
+/// Writes `edge` for each of `rows`, given its partition, the row, and the previous result.
 fn for_each_row(
     partitions: &RunIndex,
     rows: Range<usize>,

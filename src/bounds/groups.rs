@@ -1,19 +1,19 @@
-//! GROUPS: ends so many peer groups from the row's own, clipped to the partition.
+//! GROUPS: bounds at a number of peer groups from the row's own, clamped to the partition.
 //!
-//! One walk over the peer groups of the block; the edge moves on by one group whenever the row does, so a
-//! group costs two steps of a bit iterator, whatever the offset. Where a block begins inside a partition, rank and select
-//! over the peer bitmap find the edge in O(log n).
+//! One pass over the peer groups of the block: the bound advances by one group whenever the row does, so a group costs
+//! two steps of a bit iterator for any offset. If a block begins within a partition, rank and select over the peer
+//! bitmap find the first bound in O(log n).
 
 use crate::util::run_index::RunIndex;
 use std::ops::Range;
 
-/// Up to so many groups ahead the edge is stepped to, further off it is selected; both give the same row.
+/// Up to this many groups the bound is found by stepping, beyond by select. Both give the same row.
 const MAX_STEPPED_GROUPS: i64 = 8;
 
-/// For each of `rows`, all of partition `run`, the first row of the group `delta` groups after the row's own.
+/// For each of `rows`, all of partition `run`, writes the first row of the group `delta` groups after the row's own.
 pub(super) fn shift(peers: &RunIndex, run: &Range<usize>, rows: Range<usize>, delta: i64, out: &mut [u32]) {
     let number = if rows.start == run.start { None } else { Some(peers.run_number(rows.start)) };
-    // How many groups of the partition the edge is behind its first; not above 0 while clipped there.
+    // The number of the bound's group within the partition; not above 0 while the bound is clamped to the first.
     let mut ahead = delta + number.map_or(0, |number| (number - peers.run_number(run.start)) as i64);
     let (mut edge, skip) = if ahead <= 0 {
         (run.start, 0)
@@ -37,7 +37,7 @@ pub(super) fn shift(peers: &RunIndex, run: &Range<usize>, rows: Range<usize>, de
     });
 }
 
-/// As [`shift`], for one row with an offset of its own.
+/// As [`shift`], for one row with its own offset.
 pub(super) fn shift_one(peers: &RunIndex, run: &Range<usize>, row: usize, delta: i64) -> u32 {
     let (own, first) = (peers.run_number(row) as i64, peers.run_number(run.start) as i64);
     let group = (own + delta).max(first) as usize;

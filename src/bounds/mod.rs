@@ -1,12 +1,11 @@
-//! Bounds: which rows each frame holds.
+//! Frame bounds: the rows of each frame.
 //!
-//! [`FramePlan`](resolve::FramePlan) is the frame resolved against the schema (once per call),
-//! [`Frames`](frames::Frames) is it over one section, [`Bounds`](block::Bounds) a block of frames as row numbers. Each
-//! stage is plain data to the next.
+//! [`FramePlan`](resolve::FramePlan) is a frame resolved against the schema (once per call), [`Frames`](frames::Frames)
+//! is the plan bound to a section, [`Bounds`](block::Bounds) the frames of a block as row numbers.
 //!
 //! ```
 //! use arrow_buffer::BooleanBuffer;
-//! use windrow::internals::Edges;
+//! use windrow::internals::Boundaries;
 //! use windrow::internals::Bounds;
 //! use windrow::internals::Frames;
 //! use windrow::internals::FramePlan;
@@ -15,8 +14,8 @@
 //!
 //! # fn main() -> windrow::Result<()> {
 //! // Two partitions, of three rows and of two, and the frame ROWS BETWEEN 1 PRECEDING AND CURRENT ROW.
-//! let edges = Edges::new(BooleanBuffer::from(vec![true, false, false, true, false]));
-//! let section = Section::whole(edges.clone(), edges, vec![])?;
+//! let boundaries = Boundaries::new(BooleanBuffer::from(vec![true, false, false, true, false]));
+//! let section = Section::whole(boundaries.clone(), boundaries, vec![])?;
 //! let frame = Frame::rows(Bound::preceding(1), Bound::CurrentRow);
 //! let plan = FramePlan::resolve(Some(&frame), &[], &|name| Err(Error::spec(format!("no column {name}"))), "UTC")?;
 //!

@@ -1,23 +1,22 @@
-//! How frames move from one row to the next: mostly by a row each, at both ends or at one, or anew with each partition.
+//! How frames move from one row to the next: mostly by one row, at both ends or at one, restarting with each partition.
 //!
 //! ```text
-//!   slide    [abc] [bcd] [cde]              both ends, or one of them, a row each time
-//!   grow     [a] [ab] [abc] | [d] [de]      a frame goes on from the one before, or begins anew
+//!   slide    [abc] [bcd] [cde]              both ends, or one of them, advance by one row
+//!   grow     [a] [ab] [abc] | [d] [de]      a frame extends the previous one, or restarts
 //!   shrink   [abc] [bc] [c] | [de] [e]      the same from the last to the first
 //!   repeat   [abc] [abc] [abc] | [de] [de]  one frame for all rows of a partition
 //! ```
 //!
-//! The strategies answer frames that move alike together: their states stand side by side in the rows' order, what is made of
-//! them needs no look at each frame, and whether a state is kept or begins anew is a choice and no branch, which where
-//! partitions have five rows is not foreseen once in five rows. Whoever asks pays for it: a look at all of the frames, a loop
-//! that compilers make vectors of. No memory.
+//! Strategies evaluate frames with the same motion together: states are stored in row order, results are read without
+//! looking at each frame, and whether a state is kept or reset is a select instead of a branch, which would be
+//! unpredictable for short partitions. Cost: a check of all frames by a vectorised loop. No memory.
 
 use std::ops::Range;
 
 use super::block::FrameRuns;
 use crate::util::simd::with_widest_vectors;
 
-/// Which ends of frames move, by one row each time.
+/// Which ends of the frames advance by one row per frame.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Motion {
     pub(crate) begin: bool,
@@ -25,14 +24,14 @@ pub(crate) struct Motion {
 }
 
 impl FrameRuns<'_> {
-    /// The first of the frames, and how all of them slide, if they are several, none of them empty, and move alike.
+    /// The first frame and the motion of all, if there are at least two, none is empty, and all advance alike.
     pub(crate) fn sliding(self) -> Option<(Range<usize>, Motion)> {
         let mut ends = self.iter();
         let (first, last) = (ends.next()?, ends.next_back()?);
         if first.is_empty() || last.is_empty() {
             return None;
         }
-        // The last one tells how they move, if they move alike.
+        // The last frame determines the motion; the others are then checked.
         let steps = ends.len() + 1;
         let moves = |from: &[u32], first: usize, last: usize| {
             let moved = last.wrapping_sub(first);
@@ -44,24 +43,25 @@ impl FrameRuns<'_> {
         Some((first, Motion { begin, end }))
     }
 
-    /// Whether each of the frames, but for the first, ends a row behind the one before, and begins where that does or is one
-    /// row.
+    /// Whether each frame except the first ends one row after the previous one, and either starts where that does or
+    /// has one row.
     pub(crate) fn are_growing(self) -> bool {
         let Self { begin, end } = self;
         let ends = end.get(1..).unwrap_or_default();
-        // Of two differences the less is 0 where one of them is.
+        // The minimum of two differences is 0 if either is.
         let wrong = |(begin, end): (&[u32], &u32)| (begin[0] ^ begin[1]).min((begin[1] + 1) ^ end);
         step_by(end, u32::MAX) && all_zero(begin.windows(2).zip(ends).map(wrong))
     }
 
-    /// Whether each of the frames, but for the last, begins a row before the next, and ends where that does or is one row.
+    /// Whether each frame except the last starts one row before the next, and either ends where that does or has one
+    /// row.
     pub(crate) fn are_shrinking(self) -> bool {
         let Self { begin, end } = self;
         let wrong = |(end, begin): (&[u32], &u32)| (end[0] ^ end[1]).min((begin + 1) ^ end[0]);
         step_by(begin, u32::MAX) && all_zero(end.windows(2).zip(begin).map(wrong))
     }
 
-    /// Whether each frame is the one before, or behind it, and none is empty or has more than `longest` rows.
+    /// Whether each frame equals the previous one or lies after it, and none is empty or has more than `longest` rows.
     pub(crate) fn are_repeating(self, longest: u32) -> bool {
         let Self { begin, end } = self;
         let wrong = |(begin, end): (&[u32], &[u32])| {
@@ -72,13 +72,13 @@ impl FrameRuns<'_> {
     }
 }
 
-/// Whether each of `ends` is one row behind the one before, or where that one is, as the bits of `step` say.
+/// Whether `ends` ascend by one (`step` is all ones) or are all equal (`step` is 0).
 fn step_by(ends: &[u32], step: u32) -> bool {
     let first = ends.first().copied().unwrap_or_default();
     all_zero(ends.iter().zip(0_u32..).map(|(&row, number)| row.wrapping_sub(first) ^ (number & step)))
 }
 
-/// Whether all are 0: every one is looked at, which is faster than up to the first that is not.
+/// Whether all are 0. Checks every value, which vectorises and is faster than stopping at the first that is not 0.
 #[inline(always)]
 fn all_zero(bits: impl Iterator<Item = u32>) -> bool {
     with_widest_vectors(
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
     use crate::util::simd::portable_and_widest;
 
-    /// How frames of these begins and ends slide.
+    /// The motion of frames with these starts and ends.
     fn moves(begin: &[u32], end: &[u32]) -> Option<[bool; 2]> {
         FrameRuns { begin, end }.sliding().map(|(_, moves)| [moves.begin, moves.end])
     }
@@ -106,14 +106,14 @@ mod tests {
         for (begin, end) in [(vec![], vec![]), (vec![3], vec![9]), (vec![3, 3], vec![3, 4]), (vec![3, 4], vec![4, 4])] {
             assert_eq!(moves(&begin, &end), None);
         }
-        // The last one alone says nothing of those between.
+        // The first and the last frame alone do not suffice.
         assert_eq!(moves(&[3, 3, 5], &[9, 10, 11]), None);
         assert_eq!(moves(&[3, 4, 5], &[9, 11, 11]), None);
         assert_eq!(moves(&[3, 5, 7], &[9, 10, 11]), None);
         assert_eq!(moves(&[5, 4, 3], &[9, 9, 9]), None);
     }
 
-    /// Whether frames grow, shrink, or are repeated.
+    /// Whether frames grow, shrink, or repeat.
     fn kinds(frames: &[(u32, u32)]) -> [bool; 3] {
         let (begin, end): (Vec<_>, Vec<_>) = frames.iter().copied().unzip();
         let runs = FrameRuns { begin: &begin, end: &end };
@@ -129,7 +129,7 @@ mod tests {
         assert_eq!(kinds(&[(2, 5), (3, 5), (4, 5), (5, 6), (6, 9), (7, 9)]), [false, true, false]);
         assert_eq!(kinds(&[(2, 5), (2, 5), (5, 9), (9, 10), (12, 14), (12, 14)]), [false, false, true]);
         assert_eq!(kinds(&[(2, 3), (3, 4), (4, 5)]), [true; 3]);
-        // One of them is too long, empty, or out of line.
+        // One frame is too long, empty, or at another place.
         assert_eq!(kinds(&[(2, 5), (5, 10), (5, 10)]), [false; 3]);
         assert_eq!(kinds(&[(2, 5), (5, 5), (5, 7)]), [false; 3]);
         assert_eq!(kinds(&[(2, 5), (4, 6), (4, 7)]), [false; 3]);

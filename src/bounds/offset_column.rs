@@ -1,6 +1,6 @@
-//! Offsets from a column: each row has its own.
+//! Offsets from a column, one per row.
 //!
-//! The column is cast once per section to the few types below; a NULL is an error where its row is asked for.
+//! The column is cast once per section to one of the few types below; a NULL is an error when its row is evaluated.
 
 use std::cmp::Ordering;
 
@@ -25,16 +25,16 @@ use crate::util::civil::ticks_per_second;
 pub(super) struct OffsetColumn {
     pub(super) number: usize,
     name: String,
-    /// The type that the column is cast to.
+    /// The type to which the column is cast.
     cast: DataType,
     pub(super) preceding: bool,
 }
 
 impl OffsetColumn {
-    /// Offsets for `key` of RANGE; without one, for ROWS and GROUPS.
+    /// Offsets for the RANGE key `key`; without one, for ROWS and GROUPS.
     ///
     /// # Errors
-    /// The column's values cannot be such offsets.
+    /// The column's type does not suit the key or unit.
     pub(super) fn new(
         name: &str,
         (number, data_type): (usize, DataType),
@@ -59,7 +59,7 @@ impl OffsetColumn {
     /// The column of `section`, cast.
     pub(super) fn values(&self, section: &Section) -> Result<SectionOffsets> {
         let column = section.column(self.number)?;
-        // An offset too great for its type must not turn into NULL.
+        // Without this an offset that exceeds the target type would become NULL.
         let options = CastOptions { safe: false, ..CastOptions::default() };
         let column = arrow_cast::cast_with_options(column, &self.cast, &options)
             .map_err(|error| Error::data(format!("offset column {:?}: {error}", self.name)))?;
@@ -68,7 +68,7 @@ impl OffsetColumn {
     }
 }
 
-/// What a column of offsets is cast to for keys of this type; `None`: it cannot be one.
+/// The type to which an offset column is cast for keys of type `key`; `None` if it is unsuitable.
 fn cast_target(key: &DataType, column: &DataType) -> Option<DataType> {
     let number = column.is_numeric();
     let time = matches!(column, DataType::Interval(_) | DataType::Duration(_));
@@ -110,7 +110,7 @@ enum OffsetValues {
     Wide(PrimitiveArray<Decimal128Type>),
     Huge(PrimitiveArray<Decimal256Type>),
     Interval(PrimitiveArray<IntervalMonthDayNanoType>),
-    /// Ticks, and how many nanoseconds each is.
+    /// Ticks, and the nanoseconds per tick.
     Duration(PrimitiveArray<Int64Type>, i128),
 }
 
@@ -135,7 +135,7 @@ fn nanos_per_tick(unit: TimeUnit) -> i128 {
     1_000_000_000 / i128::from(ticks_per_second(unit))
 }
 
-/// A section's column of offsets.
+/// The offsets of a section.
 #[derive(Debug, Clone)]
 pub(super) struct SectionOffsets {
     values: OffsetValues,
@@ -144,7 +144,7 @@ pub(super) struct SectionOffsets {
 }
 
 impl SectionOffsets {
-    /// The signed number of rows or groups that `row`'s offset says.
+    /// The signed number of rows or groups for `row`.
     pub(super) fn count(&self, row: usize) -> Result<i64> {
         match &self.values {
             OffsetValues::Whole(values) => {
@@ -154,7 +154,7 @@ impl SectionOffsets {
         }
     }
 
-    /// The distance from a key of `plan` that `row`'s offset says.
+    /// The signed distance from a key of `plan` for `row`.
     pub(super) fn offset(&self, plan: &KeyPlan, row: usize, side: FrameSide) -> Result<RangeOffset> {
         let sign = if self.preceding { -1 } else { 1 };
         let by_interval = |months: i64, days: i64, nanos: i128| {
@@ -178,7 +178,7 @@ impl SectionOffsets {
             }
             OffsetValues::Wide(values) => {
                 let by = self.get(values, row)? * sign;
-                // Narrow decimals are small keys.
+                // Narrow decimals are stored as small keys.
                 let small = matches!(plan.data_type, DataType::Decimal32(..) | DataType::Decimal64(..));
                 Ok(if small { RangeOffset::Whole(by) } else { RangeOffset::Wide(by) })
             }
@@ -192,7 +192,7 @@ impl SectionOffsets {
             }
             OffsetValues::Duration(values, tick) => {
                 let nanos = i128::from(self.get(values, row)?) * tick;
-                // As of a literal: whole days are the calendar's.
+                // As for a literal: whole days are calendar days.
                 let days = (nanos / NANOS_PER_DAY) as i64;
                 by_interval(0, days, nanos - i128::from(days) * NANOS_PER_DAY)
             }

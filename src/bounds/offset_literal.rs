@@ -1,5 +1,5 @@
-//! RANGE offsets as the user wrote them, cast to the key's type before they count, as Spark does: 1.9 on an
-//! integer key acts as 1, 0.555 on a `decimal(3, 2)` as 0.56, 0.3 on a float key as the float nearest to it.
+//! RANGE offsets given as literals. They are cast to the key's type first, as in Spark: 1.9 on an integer key counts as
+//! 1, 0.555 on a `decimal(3, 2)` as 0.56, 0.3 on a float key as the nearest float.
 
 use arrow_array::timezone::Tz;
 use arrow_buffer::i256;
@@ -14,7 +14,7 @@ use crate::spec::literal::Literal;
 use crate::spec::sql_text::literal_sql;
 use crate::util::civil::ticks_per_second;
 
-/// The zone of a timestamp key; `None` for a wall clock's reading, and where every day has 24 hours.
+/// The time zone of a timestamp key; `None` for a timestamp without time zone, and for UTC.
 pub(super) fn key_zone(data_type: &DataType, session: &str, key: &str) -> Result<Option<Tz>> {
     let DataType::Timestamp(_, Some(name)) = data_type else {
         return Ok(None);
@@ -26,7 +26,7 @@ pub(super) fn key_zone(data_type: &DataType, session: &str, key: &str) -> Result
 /// `literal` as a distance from keys of `plan`, `preceding` or following.
 ///
 /// # Errors
-/// The key's type does not take it.
+/// The literal does not suit the key's type.
 pub(super) fn literal(plan: &KeyPlan, literal: &Literal, preceding: bool, side: FrameSide) -> Result<RangeOffset> {
     let refuse = |remedy: &str| Err(refusal(plan, &literal_sql(literal), remedy));
     if *literal == Literal::Null {
@@ -91,7 +91,7 @@ pub(super) fn literal(plan: &KeyPlan, literal: &Literal, preceding: bool, side: 
 /// An interval as a distance from keys of `plan`.
 ///
 /// # Errors
-/// What to give instead, where the key's type does not take it.
+/// The literal to use instead, if the interval does not suit the key's type.
 pub(super) fn interval(
     plan: &KeyPlan,
     months: i64,
@@ -102,7 +102,7 @@ pub(super) fn interval(
 ) -> std::result::Result<RangeOffset, &'static str> {
     let sign = if preceding { -1 } else { 1 };
     let (months, days, nanos) = (months.saturating_mul(sign), days.saturating_mul(sign), nanos * i128::from(sign));
-    // A start between two ticks is the later of them, an end the earlier: exact, whatever the key's unit.
+    // A start between two ticks is rounded up, an end down: this is exact, because keys are whole ticks.
     let ticks = |nanos: i128, second: i64| {
         let tick = 1_000_000_000 / i128::from(second);
         match side {
@@ -124,7 +124,8 @@ pub(super) fn interval(
         DataType::Date32 | DataType::Date64 => Ok(calendar(days, 0)),
         DataType::Timestamp(unit, _) => {
             let zoned = plan.calendar.is_some_and(|calendar| calendar.has_zone());
-            // Whole days among the hours are days of the calendar: Spark's intervals do not tell 24 hours from a day.
+            // Whole days among the hours count as calendar days: Spark's intervals do not distinguish 24 hours from a
+            // day.
             let whole = i128::from(days) * NANOS_PER_DAY + nanos;
             let (days, nanos) =
                 if zoned { ((whole / NANOS_PER_DAY) as i64, whole % NANOS_PER_DAY) } else { (days, nanos) };
@@ -151,7 +152,7 @@ pub(super) fn day_ticks(plan: &KeyPlan) -> i128 {
     plan.calendar.map_or(1, |calendar| calendar.day()).into()
 }
 
-/// The error of an offset that the key does not take.
+/// The error for an offset that does not suit the key.
 pub(super) fn refusal(plan: &KeyPlan, offset: &str, remedy: &str) -> Error {
     Error::spec(format!(
         "RANGE offset {offset} does not suit order key {:?} of type {}: {remedy}",
@@ -159,7 +160,7 @@ pub(super) fn refusal(plan: &KeyPlan, offset: &str, remedy: &str) -> Error {
     ))
 }
 
-/// The error of a key that takes no offset at all.
+/// The error for a key that supports no offsets.
 pub(super) fn unorderable(plan: &KeyPlan) -> Error {
     Error::spec(format!(
         "RANGE with an offset needs a number, date, time or duration to order by; {:?} is {}: use ROWS or GROUPS, or \
@@ -177,7 +178,7 @@ fn plural(unit: TimeUnit) -> &'static str {
     }
 }
 
-/// The literal as a whole number, cut towards zero.
+/// The literal as an integer, truncated towards zero.
 fn integer(literal: &Literal) -> Option<i128> {
     match literal {
         Literal::Boolean(value) => Some((*value).into()),
@@ -193,7 +194,7 @@ fn integer(literal: &Literal) -> Option<i128> {
     }
 }
 
-/// Whether a key of this type holds so great a distance.
+/// Whether the key's type can represent the distance.
 fn fits(data_type: &DataType, by: i128) -> bool {
     let bits = data_type.primitive_width().unwrap_or(8) * 8;
     let greatest = if data_type.is_signed_integer() { (1_i128 << (bits - 1)) - 1 } else { (1_i128 << bits) - 1 };
@@ -205,19 +206,19 @@ fn float(literal: &Literal) -> Option<f64> {
     match literal {
         Literal::Int(value) => Some(*value as f64),
         Literal::Float(value) => Some(*value),
-        // By way of text, so that the result is the double nearest to the decimal.
+        // Through text, which gives the double nearest to the decimal.
         Literal::Decimal { unscaled, scale } => format!("{unscaled}e{}", -i16::from(*scale)).parse().ok(),
         Literal::Utf8(text) => text.trim().parse().ok(),
         _ => None,
     }
 }
 
-/// The literal as a decimal's digits, rounded half up.
+/// The literal as the unscaled value of a decimal, rounded half up.
 fn decimal(literal: &Literal, precision: u8, scale: i8) -> Option<i256> {
     let (unscaled, from) = match literal {
         Literal::Int(value) => (i256::from(*value), 0),
         Literal::Decimal { unscaled, scale } => (*unscaled, i32::from(*scale)),
-        // The shortest text that reads back as this double, as Spark takes it.
+        // The shortest text that parses to this double, as in Spark.
         Literal::Float(value) if value.is_finite() => digits(&value.to_string())?,
         Literal::Utf8(text) => digits(text.trim())?,
         _ => return None,
@@ -232,7 +233,7 @@ fn decimal(literal: &Literal, precision: u8, scale: i8) -> Option<i256> {
             let half_up = rest.wrapping_abs() >= power.wrapping_sub(rest.wrapping_abs());
             if half_up { quotient.checked_add(away)? } else { quotient }
         }
-        // So many places that nothing, or nothing that fits, is left.
+        // The power of ten exceeds 256 bits: the value rounds to zero, or does not fit.
         None if shift < 0 || unscaled == i256::ZERO => i256::ZERO,
         None => return None,
     };
@@ -241,7 +242,7 @@ fn decimal(literal: &Literal, precision: u8, scale: i8) -> Option<i256> {
     (value.wrapping_abs() < limit).then_some(value)
 }
 
-/// A decimal number in text: its digits, and how many of them stand behind the point.
+/// Parses a decimal number: its unscaled value and the number of digits after the point.
 fn digits(text: &str) -> Option<(i256, i32)> {
     let (number, exponent) = match text.split_once(['e', 'E']) {
         Some((number, exponent)) => (number, exponent.parse::<i32>().ok()?),
@@ -348,7 +349,7 @@ mod tests {
     #[test]
     fn timestamps_take_intervals() {
         let second = || DataType::Timestamp(TimeUnit::Second, None);
-        // 1.5 s: a start between two ticks is the later of them, an end the earlier.
+        // 1.5 s: a start between two ticks is rounded up, an end down.
         assert_eq!(start(second(), time(0, 1_500_000)).unwrap(), RangeOffset::Whole(-1));
         assert_eq!(end(second(), time(0, 1_500_000)).unwrap(), RangeOffset::Whole(1));
         assert_eq!(

@@ -1,14 +1,15 @@
-//! RANGE: ends at a distance of the order key.
+//! RANGE: bounds at a distance of the order key.
 //!
-//! The key column is made ordered numbers once per section ([`super::range_key`]); the end of a row's frame is then the
-//! first row whose key is not below the row's target. Where one distance holds for all rows, the edges of several are
-//! found together ([`super::range_search_simd`]); else each is searched for from where the row before has its own
-//! ([`super::range_search`]), to either side, as per-row offsets may send it back. Nothing is carried from block to block.
+//! The key column is converted to ordered integers once per section ([`super::range_key`]); the start or end of a row's
+//! frame is then the first row whose key is not below the row's target. If one distance holds for all rows, the bounds
+//! of several rows are searched together ([`super::range_search_simd`]). Otherwise each search begins at the previous
+//! row's bound ([`super::range_search`]) and may go in either direction, because offsets per row may move a bound back.
+//! Blocks are independent.
 //!
 //! ```text
 //!   keys     ∅ ∅ 1 3 3 4 7 9        nulls lie at one side of each partition
 //!   row                * (key 4)    RANGE BETWEEN 1 PRECEDING AND 3 FOLLOWING: targets 3 and 7
-//!   frame          [ ------- )      a null row's frame is the null peers
+//!   frame          [ ------- )      the frame of a null row is its null peers
 //! ```
 
 use std::ops::Range;
@@ -24,7 +25,7 @@ use crate::util::reserve;
 use crate::util::run_index::RunIndex;
 use crate::util::simd::with_widest_vectors;
 
-/// Writes, for each of `rows`, the frame's begin or end at `offset` from the row's key.
+/// For each of `rows`, writes the frame's start or end at `offset` from the row's key.
 pub(super) fn shift(
     plan: &KeyPlan,
     key: &SectionKey,
@@ -35,10 +36,11 @@ pub(super) fn shift(
     out: &mut [u32],
 ) {
     let descending = plan.options.descending;
-    // What is behind an end at a key is not before a start at the next key; and no float is the last of the numbers.
+    // A row is after an end at key k if its key is at least k + 1. Float keys have no overflow here: the code of NaN is
+    // not the maximum.
     let behind = i64::from(side == FrameSide::End);
     match (&key.keys, offset) {
-        // One loop for each kind, so that what is the same for all rows is decided outside it.
+        // One loop per kind of key and offset, so that the choice is made outside the loop.
         (RangeKeys::Small(keys), RangeOffset::Whole(by) | RangeOffset::Wide(by)) => {
             let distance = i64::try_from(*by).ok().and_then(|by| by.checked_add(behind));
             for_each_filled(
@@ -93,12 +95,12 @@ pub(super) fn shift(
                 search_each(keys, filled, rows, side, |key| huge(key, *by), out);
             });
         }
-        // An offset is made for its key's type, so no other pair exists, but for the calendar's: see `positions`.
+        // Offsets have the kind of their key, so no other pair occurs, except calendar offsets: see `positions`.
         _ => {}
     }
 }
 
-/// As [`shift`], for one row with an offset of its own; the search starts at row `hint`.
+/// As [`shift`], for one row with its own offset; the search begins at row `hint`.
 pub(super) fn shift_one(
     plan: &KeyPlan,
     key: &SectionKey,
@@ -122,11 +124,11 @@ pub(super) fn shift_one(
     at as u32
 }
 
-/// The frame edges of all rows of a section at a distance by the calendar, found once: a conversion costs more
-/// than four bytes.
+/// The bounds of all rows of a section at a calendar distance, computed once: a conversion costs more than the four
+/// bytes stored.
 ///
-/// Where a zone's clock is put back or forward, a later key may have the earlier target. As in Spark, whose frames
-/// come from cursors that never go back, an edge then stays where the rows of its partition before have put it.
+/// Where a time zone's clock changes, a later key may have an earlier target. Spark's frames come from cursors that
+/// never move back; as there, a bound then stays where the earlier rows of its partition have put it.
 pub(super) fn positions(
     plan: &KeyPlan,
     key: &SectionKey,
@@ -138,15 +140,15 @@ pub(super) fn positions(
     let (Some(calendar), RangeKeys::Small(keys)) = (&plan.calendar, &key.keys) else {
         return Err(Error::internal(format!("order key {:?} has no calendar", plan.name)));
     };
-    // One for all partitions: they may well be of the same days.
+    // Shared by all partitions, which often have the same days.
     let mut mover = CalendarAdder::new(calendar);
     let mut out = reserve::repeated(0, rows)?;
-    // It is copied to where several may share it.
+    // The conversion to `Arc` copies it.
     reserve::probe(rows * size_of::<u32>())?;
     for_each_filled(key, side, partitions, 0..rows, &mut out, |filled, rows, out| {
         search_each(keys, filled, rows, side, |key| by_calendar(&mut mover, key, step, plan.options.descending), out);
     });
-    // No edge of a partition lies behind one of the next.
+    // Bounds of a partition never exceed those of the next, so one running maximum serves all.
     let mut furthest = 0;
     for edge in &mut out {
         furthest = furthest.max(*edge);
@@ -155,10 +157,10 @@ pub(super) fn positions(
     Ok(out.into())
 }
 
-/// Calls `search_each` with the rows of each partition that have a key, those of them among `rows`, and where their edges go;
-/// writes the null rows itself.
+/// For each partition, calls `search` with its rows that have a key, those of them among `rows`, and the output from
+/// there on. Writes the bounds of null rows itself.
 ///
-/// What `search_each` writes behind its rows is written again.
+/// `search` may overwrite output after its rows; it is written again.
 #[inline]
 fn for_each_filled(
     key: &SectionKey,
@@ -193,7 +195,8 @@ fn for_each_filled(
     );
 }
 
-/// As [`for_each_filled`], with the search of several rows at once for keys whose frames begin at `first` of them.
+/// As [`for_each_filled`], with the search of several rows at once. `first` maps a row's key to the first key of its
+/// frame.
 #[inline]
 fn for_each_in_lanes(
     key: &SectionKey,
@@ -215,14 +218,14 @@ fn for_each_in_lanes(
     );
 }
 
-/// The frame edge of a null row: its peers'.
+/// The bound of a null row: that of its null peers.
 fn null_bound(filled: &Range<usize>, side: FrameSide, run: &Range<usize>) -> u32 {
-    // The nulls are what `filled` leaves of the partition, on one side.
+    // The nulls are the part of the partition outside `filled`, on one side.
     let nulls = if filled.start > run.start { run.start..filled.start } else { filled.end..run.end };
     (if side == FrameSide::Start { nulls.start } else { nulls.end }) as u32
 }
 
-/// Writes the edge of each of `rows`, which all lie in `filled`.
+/// Writes the bound of each of `rows`, all of which lie in `filled`.
 #[inline]
 fn search_each<K: Successor>(
     keys: &[K],
@@ -235,7 +238,7 @@ fn search_each<K: Successor>(
     if rows.is_empty() {
         return;
     }
-    // An edge lies nearer to its row than to the partition's ends.
+    // A bound is usually near its row.
     let mut at = rows.start;
     for (slot, key) in out.iter_mut().zip(&keys[rows]) {
         at = seek(keys, filled, at, side, target(*key));
@@ -243,7 +246,7 @@ fn search_each<K: Successor>(
     }
 }
 
-/// Whether no key of `keys`, which ascend, leaves its type by so much.
+/// Whether adding `distance` to keys, which are ascending, cannot overflow.
 #[inline(always)]
 fn cannot_overflow(keys: &[i64], distance: i64) -> bool {
     let furthest = if distance < 0 { keys.first() } else { keys.last() };

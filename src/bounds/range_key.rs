@@ -1,14 +1,15 @@
-//! The order key of RANGE, once per section: ordered native numbers, ascending in sort order.
+//! The order key of RANGE as integers in sort order, ascending, once per section.
 //!
-//! | key | as |
+//! | key | stored as |
 //! |---|---|
-//! | integers, dates, times, timestamps, durations, months, decimals up to 18 digits | `i64` (unsigned: top bit flipped) |
+//! | integers, dates, times, timestamps, durations, months, decimals up to 18 digits | `i64` (unsigned: top bit
+//! flipped) |
 //! | floats | `i64`: the bits in total order, -0.0 as 0.0, one NaN, greatest |
 //! | decimals up to 38 and 76 digits | `i128`, `i256`; those of 38 digits whose values all fit, `i64` |
 //!
-//! DESC turns a number x into -1 - x, which reverses the order and cannot overflow. Translation stays
-//! translation under both maps, so offsets on whole numbers are the same subtraction whichever way the keys run.
-//! An ascending 64 bit key is not copied; any other costs one pass and 8 bytes a row.
+//! For DESC a number x becomes -1 - x, which reverses the order and cannot overflow. Both mappings preserve distances,
+//! so an integer offset is the same addition in either direction. Ascending 64-bit keys are not copied; others cost one
+//! pass and 8 bytes per row.
 
 use std::ops::Range;
 
@@ -30,18 +31,18 @@ use crate::model::section::Section;
 use crate::sort::key_order::Coded;
 use crate::util::reserve;
 
-/// The one order key of a RANGE frame with an offset.
+/// The single order key of a RANGE frame with an offset.
 #[derive(Debug, Clone)]
 pub(super) struct KeyPlan {
     pub(super) number: usize,
     pub(super) name: String,
-    /// The type of the values: a dictionary's is its values'.
+    /// The type of the values; for a dictionary that of its values.
     pub(super) data_type: DataType,
     pub(super) options: SortOptions,
     pub(super) calendar: Option<Calendar>,
 }
 
-/// Keys as ordered numbers. The slots of nulls hold anything.
+/// Keys as ordered integers. The values at nulls are undefined.
 #[derive(Debug, Clone)]
 pub(crate) enum RangeKeys {
     Small(ScalarBuffer<i64>),
@@ -60,7 +61,7 @@ pub(super) struct SectionKey {
 impl SectionKey {
     pub(super) fn new(plan: &KeyPlan, section: &Section) -> Result<Self> {
         let column = section.column(plan.number)?;
-        // Values in another type, in another direction, or in 64 bits.
+        // For the memory of a cast, of reversed keys, or of 64-bit keys.
         reserve::probe_rows(column, column.len())?;
         reserve::probe(column.len() * size_of::<i64>())?;
         let column = if column.data_type() == &plan.data_type {
@@ -78,7 +79,7 @@ impl SectionKey {
         Ok(Self { keys, nulls, nulls_first: plan.options.nulls_first })
     }
 
-    /// The rows of partition `run` whose key is not null; the nulls all lie before or all lie after them.
+    /// The rows of partition `run` whose key is not null. The nulls lie at one side.
     pub(super) fn non_null_rows(&self, run: &Range<usize>) -> Range<usize> {
         let Some(nulls) = &self.nulls else {
             return run.clone();
@@ -96,12 +97,12 @@ impl SectionKey {
     }
 }
 
-/// Whether keys of this type take offsets.
+/// Whether keys of this type support offsets.
 pub(super) fn takes_offsets(data_type: &DataType) -> bool {
     ordered_keys(&arrow_array::new_empty_array(data_type), data_type, false).is_some()
 }
 
-/// The column's values as ordered numbers; `None` if the column is not of this type.
+/// The column's values as ordered integers; `None` if the column does not have this type, or the type has no offsets.
 pub(crate) fn ordered_keys(column: &ArrayRef, data_type: &DataType, descending: bool) -> Option<RangeKeys> {
     use DataType::{
         Date32, Date64, Decimal32, Decimal64, Decimal128, Decimal256, Duration, Float16, Float32, Float64, Int8, Int16,
@@ -157,26 +158,26 @@ pub(crate) fn ordered_keys(column: &ArrayRef, data_type: &DataType, descending: 
     }))
 }
 
-/// 128-bit keys in 64 bits, if they all fit: so are those of most decimals, whatever their type allows.
+/// Converts 128-bit keys to 64 bits if all fit, as for most decimals.
 fn narrow(keys: ScalarBuffer<i128>) -> RangeKeys {
     let beyond = keys.iter().fold(0, |beyond, &key| beyond | (i128::from(key as i64) ^ key));
     if beyond == 0 { RangeKeys::Small(keys.iter().map(|&key| key as i64).collect()) } else { RangeKeys::Wide(keys) }
 }
 
-/// 64 bit values: themselves, or mirrored.
+/// 64-bit values, as they are or reversed.
 fn native<T: ArrowPrimitiveType<Native = i64>>(column: &ArrayRef, descending: bool) -> Option<ScalarBuffer<i64>> {
     let values = column.as_primitive_opt::<T>()?.values();
     Some(if descending { values.iter().map(|value| !value).collect() } else { values.clone() })
 }
 
-/// Other values, made 64 bit.
+/// Other values, converted to 64 bits.
 fn small<T: ArrowPrimitiveType>(
     column: &ArrayRef,
     descending: bool,
     number: impl Fn(T::Native) -> i64,
 ) -> Option<ScalarBuffer<i64>> {
     let values = column.as_primitive_opt::<T>()?.values().iter();
-    // All ones flip every bit, which is -1 - x.
+    // All ones flip every bit: -1 - x.
     let mirror = if descending { -1 } else { 0 };
     Some(values.map(|value| number(*value) ^ mirror).collect())
 }

@@ -1,6 +1,6 @@
-//! Offsets: signed distances in the key's own terms, and the target keys they lead to.
+//! RANGE offsets as signed distances in the key's unit, and the target keys they give.
 //!
-//! A target beyond the key type's domain lies beyond every row: it never wraps and never fails.
+//! A target outside the key type's range lies before or after all rows; it neither wraps nor fails.
 
 use arrow_buffer::i256;
 
@@ -8,31 +8,31 @@ use super::calendar::{CalendarAdder, CalendarStep};
 use super::range_key::KeyPlan;
 use crate::sort::key_order::{Coded, FromCode};
 
-/// Which end of a frame.
+/// The start or the end of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FrameSide {
     Start,
     End,
 }
 
-/// A signed distance in sort direction, negative before the row, in the key's own terms.
+/// A signed distance in sort direction, in the key's unit; negative is before the row.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum RangeOffset {
-    /// Small keys that count something.
+    /// For small keys that are whole numbers of a unit.
     Whole(i128),
-    /// Double precision keys.
+    /// For double-precision keys.
     Double(f64),
-    /// Single precision keys.
+    /// For single-precision keys.
     Single(f32),
-    /// Wide keys.
+    /// For 128-bit keys.
     Wide(i128),
-    /// Huge keys.
+    /// For 256-bit keys.
     Huge(i256),
-    /// Dates and timestamps, by the calendar.
+    /// For dates and timestamps, by the calendar.
     Calendar(CalendarStep),
 }
 
-/// Where a bound lies among the keys.
+/// The position of a bound among the keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Target<K> {
     /// Before every key.
@@ -54,7 +54,7 @@ impl<K> Target<K> {
 }
 
 impl RangeOffset {
-    /// Whether it points before the row.
+    /// Whether it is negative.
     pub(super) fn points_back(&self) -> bool {
         match self {
             Self::Whole(by) | Self::Wide(by) => *by < 0,
@@ -65,7 +65,7 @@ impl RangeOffset {
         }
     }
 
-    /// Whether it points after the row.
+    /// Whether it is positive.
     pub(super) fn points_forward(&self) -> bool {
         match self {
             Self::Whole(by) | Self::Wide(by) => *by > 0,
@@ -76,11 +76,11 @@ impl RangeOffset {
         }
     }
 
-    /// The target for a small key.
+    /// The target for a 64-bit key.
     #[inline]
     pub(super) fn small(&self, plan: &KeyPlan, key: i64) -> Target<i64> {
         match self {
-            // A wide key may have come in 64 bits: whatever lies beyond these lies beyond all keys.
+            // 128-bit keys may be stored in 64 bits: a target outside of 64 bits is then outside of all keys.
             Self::Whole(by) | Self::Wide(by) => whole(key, *by),
             Self::Double(by) => Target::At(double(key, *by, plan.options.descending)),
             Self::Single(by) => Target::At(single(key, *by, plan.options.descending)),
@@ -88,33 +88,33 @@ impl RangeOffset {
                 Some(calendar) => by_calendar(&mut CalendarAdder::new(calendar), key, *step, plan.options.descending),
                 None => Target::At(key),
             },
-            // Huge keys only; never asked of small ones.
+            // Only 256-bit keys have such offsets.
             Self::Huge(_) => Target::At(key),
         }
     }
 }
 
-/// The target of a small key that counts something.
+/// The target for an integer key.
 #[inline]
 pub(super) fn whole(key: i64, by: i128) -> Target<i64> {
     let sum = i128::from(key).saturating_add(by);
     Target::new(i64::try_from(sum).ok(), by > 0)
 }
 
-/// The target of a wide key.
+/// The target for a 128-bit key.
 #[inline]
 pub(super) fn wide(key: i128, by: i128) -> Target<i128> {
     Target::new(key.checked_add(by), by > 0)
 }
 
-/// The target of a huge key.
+/// The target for a 256-bit key.
 #[inline]
 pub(super) fn huge(key: i256, by: i256) -> Target<i256> {
     Target::new(key.checked_add(by), by > i256::ZERO)
 }
 
-/// The target of a double key: IEEE addition in the key's direction. An infinite offset reaches everything on
-/// its side, so from the far infinity too, where the sum would be NaN.
+/// The target for a double key: IEEE addition in sort direction. An infinite offset includes everything on its side,
+/// also from the opposite infinity, where the sum would be NaN.
 #[inline]
 pub(super) fn double(key: i64, by: f64, descending: bool) -> i64 {
     let (flip, by) = if descending { (-1, -by) } else { (0, by) };
@@ -124,7 +124,7 @@ pub(super) fn double(key: i64, by: f64, descending: bool) -> i64 {
     sum.code() ^ flip
 }
 
-/// As [`double`], in single precision.
+/// As [`double`], for single precision.
 #[inline]
 pub(super) fn single(key: i64, by: f32, descending: bool) -> i64 {
     let (flip, by) = if descending { (-1, -by) } else { (0, by) };
@@ -134,7 +134,7 @@ pub(super) fn single(key: i64, by: f32, descending: bool) -> i64 {
     i64::from(sum.code()) ^ flip
 }
 
-/// The target of a date or timestamp.
+/// The target for a date or timestamp.
 #[inline]
 pub(super) fn by_calendar(mover: &mut CalendarAdder, key: i64, step: CalendarStep, descending: bool) -> Target<i64> {
     let (flip, by) = if descending { (-1, step.reversed()) } else { (0, step) };

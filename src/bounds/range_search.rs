@@ -1,7 +1,8 @@
-//! The search for one row's frame edge among sorted keys: from where another row's lies, outwards.
+//! Searches sorted keys for the bound of one row, starting from a hint.
 //!
-//! It gallops (J. L. Bentley, A. C. Yao, "An almost optimal algorithm for unbounded searching", 1976): O(log d) for an edge
-//! d rows away, so consecutive rows cost O(1) amortised.
+//! Exponential (galloping) search: O(log d) for a bound d rows away, so consecutive rows cost amortised O(1).
+//!
+//! Source: J. L. Bentley, A. C. Yao, "An almost optimal algorithm for unbounded searching", 1976.
 
 use std::ops::Range;
 
@@ -9,9 +10,9 @@ use arrow_buffer::i256;
 
 use super::range_offset::{FrameSide, Target};
 
-/// Keys with a next one.
+/// Keys with a successor.
 pub(super) trait Successor: Copy + Ord {
-    /// The least key above this one; `None` of the greatest.
+    /// The next greater key; `None` for the maximum.
     fn next(self) -> Option<Self>;
 }
 
@@ -36,7 +37,7 @@ impl Successor for i256 {
     }
 }
 
-/// The first row of `filled` that is not before a start at `target`, or is behind an end there; searched from `hint`.
+/// The first row of `filled` inside a start at `target`, or after an end there; searched from `hint`.
 #[inline(always)]
 pub(super) fn seek<K: Successor>(
     keys: &[K],
@@ -49,7 +50,7 @@ pub(super) fn seek<K: Successor>(
         Target::Before => return filled.start,
         Target::After => return filled.end,
         Target::At(target) if side == FrameSide::Start => target,
-        // What is behind an end at a key is not before a start at the next key.
+        // A row is after an end at a key if its key is at least the successor.
         Target::At(target) => match target.next() {
             Some(next) => next,
             None => return filled.end,
@@ -58,11 +59,11 @@ pub(super) fn seek<K: Successor>(
     gallop(keys, filled, hint, first)
 }
 
-/// So many keys are counted, without a branch on any, before the search gallops: an edge is rarely farther from that of
-/// the row before, and how far is what no branch predictor knows.
+/// This many keys are counted without a branch before the exponential search: a bound is rarely farther from the
+/// previous row's, and the distance is unpredictable.
 const LINEAR_SEARCH_KEYS: usize = 8;
 
-/// The first row of `filled` whose key is not below `first`, searched from `hint` outwards.
+/// The first row of `filled` whose key is not below `first`, searched from `hint` in both directions.
 #[inline(always)]
 fn gallop<K: Copy + Ord>(keys: &[K], filled: &Range<usize>, hint: usize, first: K) -> usize {
     if hint == filled.start || keys[hint - 1] < first {
@@ -72,7 +73,7 @@ fn gallop<K: Copy + Ord>(keys: &[K], filled: &Range<usize>, hint: usize, first: 
     }
 }
 
-/// As [`gallop`], where no row before `hint` is the answer.
+/// As [`gallop`], if the result is not before `hint`.
 #[inline(always)]
 fn gallop_forward<K: Copy + Ord>(keys: &[K], filled: &Range<usize>, hint: usize, first: K) -> usize {
     match keys.get(hint..filled.end).and_then(|keys| keys.first_chunk::<LINEAR_SEARCH_KEYS>()) {
@@ -84,11 +85,11 @@ fn gallop_forward<K: Copy + Ord>(keys: &[K], filled: &Range<usize>, hint: usize,
     }
 }
 
-/// As [`gallop`], kept out of the loop over rows.
+/// As [`gallop`], not inlined, to keep the loop over rows small.
 #[inline(never)]
 pub(super) fn gallop_far<K: Copy + Ord>(keys: &[K], filled: &Range<usize>, hint: usize, first: K) -> usize {
     let below = |key: K| key < first;
-    // The answer lies in low..=high throughout.
+    // Invariant: the result lies in low..=high.
     let (mut low, mut high);
     if hint < filled.end && below(keys[hint]) {
         let mut step = 1;

@@ -1,31 +1,29 @@
-//! The frame edges of eight rows at once, among sorted 64-bit keys: RANGE by one distance for all rows.
+//! Searches the bounds of eight rows at once among sorted 64-bit keys: RANGE with one distance for all rows.
 //!
-//! The first keys of the frames of rows in order ascend, so their edges do too. From the last edge of the eight rows before
-//! on, each key is compared with the first keys of all eight frames, and how many keys are below each of these is how far
-//! its edge lies: no branch and no wait for the edge of another row, but for one branch in eight keys.
+//! The first keys of the frames of sorted rows ascend, so their bounds ascend too. From the last bound of the previous
+//! eight rows on, each key is compared with the first keys of all eight frames. The number of keys below a first key is
+//! the distance of its bound. This needs one branch per eight keys and does not wait for the bound of another row.
 //!
 //! ```text
-//!   keys from the edge before     3  5  6  9 | 12 ..        eight at a time, until one is not below the last first key
+//!   keys from the previous bound  3  5  6  9 | 12 ..        eight at a time, until one is not below the last first key
 //!   first keys of the frames      4  4  7  9  9 11 ..
-//!   keys below each               1  1  3  3  3  4 ..       added to the edge before: the edges
+//!   keys below each               1  1  3  3  3  4 ..       added to the previous bound: the bounds
 //! ```
 //!
-//! O(1) a row, amortised: a key is compared once for each eight rows whose edges it lies between. A million rows, ns for an
-//! edge: 2.0 where a search of its own for each row took 3.4, and in partitions of five rows 3.3 and 5.0. Without AVX2
-//! it is 4.1 and 6.5.
+//! Cost: amortised O(1) per row; a key is compared once per group of eight rows whose bounds it lies between.
+//! Measurements: docs/performance.md.
 
 use std::ops::Range;
 
 use super::range_search::gallop_far;
 
-/// Rows whose edges are looked for at once, and keys between two branches: two vectors of AVX2. With 12 or 16 keys it took
-/// 2.5 to 2.9 ns.
+/// The rows searched at once, and the keys between two branches: two AVX2 vectors.
 const SEARCH_LANES: usize = 8;
 
-/// Writes the edge of each of `rows`, which all lie in `filled`: the first row whose key is not below `first` of the row's.
-/// What follows in `out` may be overwritten.
+/// Writes the bound of each of `rows`, all of which lie in `filled`: the first row whose key is not below `first` of
+/// the row's key. Output after these rows may be overwritten.
 ///
-/// `first` must be sound for any number, and not descend where keys ascend.
+/// `first` must accept any number and must not descend where keys ascend.
 #[inline(always)]
 pub(super) fn search(
     keys: &[i64],
@@ -35,7 +33,7 @@ pub(super) fn search(
     out: &mut [u32],
 ) {
     if filled.len() <= SEARCH_LANES {
-        // As most partitions are where they are many.
+        // Small partitions, of which there are usually many.
         let mut below = [0; SEARCH_LANES];
         count(&padded(keys, filled.start, filled.end), &lanes_from(keys, rows.start).map(first), &mut below);
         return write(filled.start, below, out);
@@ -62,19 +60,19 @@ pub(super) fn search(
     }
 }
 
-/// So many keys from `at` on, if there are.
+/// `SEARCH_LANES` keys from `at` on, if there are as many.
 #[inline(always)]
 fn lanes(keys: &[i64], at: usize) -> Option<&[i64; SEARCH_LANES]> {
     keys.get(at..).and_then(|keys| keys.first_chunk())
 }
 
-/// The keys from `at` on, as long as there are any.
+/// The keys from `at` on, padded with the maximum.
 #[inline(always)]
 fn lanes_from(keys: &[i64], at: usize) -> [i64; SEARCH_LANES] {
     lanes(keys, at).copied().unwrap_or_else(|| padded(keys, at, keys.len()))
 }
 
-/// The keys from `at` up to `end`, and then the greatest there is, which is below none.
+/// The keys in `at..end`, padded with the maximum, which is below no key.
 #[inline(always)]
 fn padded(keys: &[i64], at: usize, end: usize) -> [i64; SEARCH_LANES] {
     let left = end - at;
@@ -84,7 +82,7 @@ fn padded(keys: &[i64], at: usize, end: usize) -> [i64; SEARCH_LANES] {
     }
 }
 
-/// Counts, for each of `firsts`, which of `near` are below it.
+/// Adds to `below` how many of `near` are below each of `firsts`.
 #[inline(always)]
 fn count(near: &[i64; SEARCH_LANES], firsts: &[i64; SEARCH_LANES], below: &mut [i64; SEARCH_LANES]) {
     for key in near {
@@ -94,7 +92,7 @@ fn count(near: &[i64; SEARCH_LANES], firsts: &[i64; SEARCH_LANES], below: &mut [
     }
 }
 
-/// Writes `edge` and so many more, as far as there is room.
+/// Writes `edge + below`, as far as `out` reaches.
 #[inline(always)]
 fn write(edge: usize, below: [i64; SEARCH_LANES], out: &mut [u32]) {
     let edges = below.map(|below| (edge as i64 + below) as u32);
@@ -115,7 +113,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
 
-        /// Against the definition, row by row, whatever lies around the rows and their partition.
+        /// Compared with the definition row by row, for any surrounding rows and partitions.
         #[test]
         fn finds_first_key_not_below(
             mut keys in prop::collection::vec(prop_oneof![-40i64..40, Just(i64::MAX), Just(i64::MIN)], 1..80),

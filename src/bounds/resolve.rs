@@ -1,4 +1,4 @@
-//! A frame resolved against the schema: every analysis error is raised here, once per call.
+//! Resolves a frame against the schema; all errors of a frame's definition are raised here, once per call.
 
 use std::cmp::Ordering;
 
@@ -28,29 +28,29 @@ pub struct FramePlan {
     pub(super) key: Option<KeyPlan>,
 }
 
-/// An end of a frame, resolved. Numbers are signed, negative before the row.
+/// A bound of a frame, resolved. Numbers are signed; negative is before the row.
 #[derive(Debug, Clone)]
 pub(super) enum ResolvedBound {
-    /// The partition's.
+    /// The start or end of the partition.
     Unbounded,
-    /// So many rows from the row.
+    /// At this many rows from the row.
     Rows(i64),
-    /// As many rows from the row as a column says.
+    /// At a number of rows from the row that a column gives.
     RowsBy(OffsetColumn),
-    /// The row's peers'.
+    /// The start or end of the row's peers.
     Peers,
-    /// So many peer groups from the row's.
+    /// At this many peer groups from the row's.
     Groups(i64),
-    /// As many peer groups from the row's as a column says.
+    /// At a number of peer groups from the row's that a column gives.
     GroupsBy(OffsetColumn),
     /// At a distance from the row's key.
     Key(RangeOffset),
-    /// At a distance from the row's key that a column says.
+    /// At a distance from the row's key that a column gives.
     KeyBy(OffsetColumn),
 }
 
 impl ResolvedBound {
-    /// The column of offsets, if it has one.
+    /// The column of offsets, if there is one.
     pub(super) fn offset_column(&self) -> Option<&OffsetColumn> {
         match self {
             Self::RowsBy(column) | Self::GroupsBy(column) | Self::KeyBy(column) => Some(column),
@@ -60,11 +60,11 @@ impl ResolvedBound {
 }
 
 impl FramePlan {
-    /// Resolves `frame` against `order`; `None` is the SQL default. `column` maps a column's name to its number
-    /// and type, `timezone` is the zone of timestamps whose type names an empty one.
+    /// Resolves `frame` against `order`; `None` is the SQL default. `column` maps a column's name to its number and
+    /// type; `timezone` is the time zone of timestamps whose type has an empty one.
     ///
     /// # Errors
-    /// A frame that SQL does not allow, an offset that the key's type does not take, an unknown column.
+    /// A frame that SQL does not allow; an offset that does not suit the key's type; an unknown column.
     pub fn resolve(
         frame: Option<&Frame>,
         order: &[OrderColumn],
@@ -88,7 +88,7 @@ impl FramePlan {
         Ok(Self { frame, start, end, key })
     }
 
-    /// The frame in force: the default made explicit.
+    /// The effective frame, with the default made explicit.
     #[must_use]
     pub fn frame(&self) -> &Frame {
         &self.frame
@@ -100,13 +100,13 @@ impl FramePlan {
         self.frame.shape()
     }
 
-    /// Whether neither end ever goes back within a partition; per-row offsets may.
+    /// Whether no bound moves back within a partition. Offsets per row may move it back.
     #[must_use]
     pub fn monotone(&self) -> bool {
         self.start.offset_column().is_none() && self.end.offset_column().is_none()
     }
 
-    /// Whether the section's peer groups are looked at.
+    /// Whether the peer groups of a section are needed.
     #[must_use]
     pub fn needs_peers(&self) -> bool {
         let by_peers = |edge: &ResolvedBound| {
@@ -115,7 +115,7 @@ impl FramePlan {
         by_peers(&self.start) || by_peers(&self.end) || self.excludes_peers()
     }
 
-    /// The numbers of the columns that frames are found by: the order key and columns of offsets.
+    /// The numbers of the columns that determine the frames: the order key and offset columns.
     #[must_use]
     pub fn columns(&self) -> Vec<usize> {
         let offsets =
@@ -126,13 +126,13 @@ impl FramePlan {
         columns
     }
 
-    /// How far frames look before and after their row.
+    /// How far frames reach before and after their row.
     ///
-    /// A section is cut where a peer group starts, so frames that end with the row's peers do not look past it.
+    /// Sections are cut only where a peer group begins, so frames that end with the row's peers do not reach beyond it.
     #[must_use]
     pub fn reach(&self) -> (Reach, Reach) {
         let before = match &self.start {
-            // A state can stand for the first rows only while no later frame ends among them.
+            // A state can represent the first rows only if no later frame ends among them.
             ResolvedBound::Unbounded if self.end.offset_column().is_some() => Reach::Everything,
             ResolvedBound::Unbounded => Reach::State,
             ResolvedBound::Rows(by) if *by < 0 => Reach::Rows(by.unsigned_abs()),
@@ -157,8 +157,8 @@ impl FramePlan {
         (before, after)
     }
 
-    /// The frame with the partition's ends in the place of those that are a number of rows or of peer groups away, and how
-    /// many rows a partition may have, at the most, for that to make no difference; `None` if no end is.
+    /// The frame with each bound that is a number of rows or peer groups away replaced by the partition's start or end,
+    /// and the maximum length of a partition for which this makes no difference; `None` if there is no such bound.
     pub(crate) fn with_entire_frame(&self) -> Option<(Self, usize)> {
         let mut wide = self.clone();
         let mut most = u64::MAX;
@@ -173,7 +173,7 @@ impl FramePlan {
         (most < u64::MAX).then(|| (wide, usize::try_from(most).unwrap_or(usize::MAX)))
     }
 
-    /// Whether EXCLUDE takes peers out.
+    /// Whether EXCLUDE removes peers.
     pub(super) fn excludes_peers(&self) -> bool {
         matches!(self.frame.exclude, Exclude::Group | Exclude::Ties)
     }
@@ -183,7 +183,7 @@ fn has_offset(bound: &Bound) -> bool {
     matches!(bound, Bound::Preceding(_) | Bound::Following(_))
 }
 
-/// What can be said of a frame before its offsets are known.
+/// The checks that need no offsets.
 fn check_ends(frame: &Frame, order: &[OrderColumn]) -> Result<()> {
     if frame.start == Bound::UnboundedFollowing {
         return Err(Error::spec("a frame cannot start at UNBOUNDED FOLLOWING: start it at a bound before its end"));
@@ -199,7 +199,7 @@ fn check_ends(frame: &Frame, order: &[OrderColumn]) -> Result<()> {
     Ok(())
 }
 
-/// Two literal offsets in the wrong order; as Spark, only literal against literal.
+/// Rejects literal offsets in the wrong order; as in Spark, only if both bounds are literals.
 fn check_order(frame: &Frame) -> Result<()> {
     let (Some(start), Some(end)) = (literal_of(&frame.start), literal_of(&frame.end)) else {
         return Ok(());
@@ -218,7 +218,7 @@ fn check_order(frame: &Frame) -> Result<()> {
                         literal_sql(end)
                     )));
                 }
-                // Months with days have no fixed order; such a frame may be empty.
+                // Months and days cannot be compared; such a frame may be empty.
                 _ => false,
             }
         }
@@ -235,7 +235,7 @@ fn check_order(frame: &Frame) -> Result<()> {
     if wrong { Err(wrong_order(start.0, end.0)) } else { Ok(()) }
 }
 
-/// Two literal offsets in the wrong order, once they are in the key's terms.
+/// Rejects literal offsets in the wrong order, after conversion to the key's unit.
 fn check_offsets(frame: &Frame, start: &ResolvedBound, end: &ResolvedBound) -> Result<()> {
     let (ResolvedBound::Key(start), ResolvedBound::Key(end)) = (start, end) else {
         return Ok(());
@@ -243,7 +243,7 @@ fn check_offsets(frame: &Frame, start: &ResolvedBound, end: &ResolvedBound) -> R
     let (Some(first), Some(last)) = (literal_of(&frame.start), literal_of(&frame.end)) else {
         return Ok(());
     };
-    // Intervals have been compared as written: here they are rounded, each to its own side.
+    // Intervals were compared as given; here they are already rounded.
     if matches!(first.0, Literal::Interval { .. }) {
         return Ok(());
     }
@@ -280,7 +280,7 @@ fn signed_count(by: i64, preceding: bool) -> i128 {
     if preceding { -i128::from(by) } else { i128::from(by) }
 }
 
-/// An interval as months and microseconds, one of which is zero; `None` where neither is.
+/// An interval as months and microseconds, one of which is zero; `None` if neither is.
 fn distance(literal: &Literal, preceding: bool) -> Option<(i128, i128)> {
     let Literal::Interval { months, days, micros } = literal else {
         return None;
@@ -290,7 +290,7 @@ fn distance(literal: &Literal, preceding: bool) -> Option<(i128, i128)> {
     (*months == 0 || time == 0).then_some((sign * i128::from(*months), sign * time))
 }
 
-/// The one order key that offsets are distances of.
+/// The single order key to which offsets apply.
 fn range_key(order: &[OrderColumn], timezone: &str) -> Result<KeyPlan> {
     let [key] = order else {
         return Err(Error::spec(format!(
@@ -308,7 +308,7 @@ fn range_key(order: &[OrderColumn], timezone: &str) -> Result<KeyPlan> {
     if takes_offsets(&plan.data_type) { Ok(plan) } else { Err(unorderable(&plan)) }
 }
 
-/// One end of `frame`.
+/// Resolves one bound of `frame`.
 fn resolve_bound(
     frame: &Frame,
     bound: &Bound,
@@ -343,7 +343,7 @@ fn resolve_bound(
 /// A literal number of rows or groups.
 fn literal_count(offset: &Literal, preceding: bool, units: &str) -> Result<i64> {
     match offset {
-        // Past MAX_ROW_OFFSET every row is clipped alike.
+        // Beyond MAX_ROW_OFFSET every row is clamped alike.
         Literal::Int(by) => {
             Ok(signed_count(*by, preceding).clamp(-i128::from(MAX_ROW_OFFSET), i128::from(MAX_ROW_OFFSET)) as i64)
         }

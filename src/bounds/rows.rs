@@ -1,21 +1,22 @@
-//! ROWS: ends so many rows from the row, clipped to the partition.
+//! ROWS: bounds at a number of rows from the row, clamped to the partition.
 //!
-//! Cost: where the partition begins or ends, an addition and a comparison per row, without a branch.
+//! Cost: the partition's start or end, an addition and a comparison per row, without a branch.
 
 use std::ops::Range;
 
 use crate::util::run_index::RunIndex;
 use crate::util::simd::with_widest_vectors;
 
-/// An offset past which every row number of a section is clipped: keeps the arithmetic in range.
+/// The maximum offset: beyond it every bound is clamped anyway. Keeps the arithmetic in range.
 pub(super) const MAX_ROW_OFFSET: i64 = 1 << 33;
 
-/// Writes `row + delta`, clipped to the row's partition, for each of `rows`.
+/// Writes `row + delta`, clamped to the row's partition, for each of `rows`.
 pub(super) fn shift(partitions: &RunIndex, rows: Range<usize>, delta: i64, out: &mut [u32]) {
     let first = rows.start as u32;
-    // Steps past u32 clip to a limit like any other, so saturating there changes nothing.
+    // Saturating is exact, because larger steps are clamped alike.
     let step = u32::try_from(delta.unsigned_abs()).unwrap_or(u32::MAX);
-    // What is not behind its row can only lie before the partition, what is behind only behind it, and a step never does.
+    // A bound at or before its row can only pass the partition's start, one after it only the end; steps of 0 and 1
+    // pass neither.
     match delta {
         0 | 1 => with_widest_vectors(
             #[inline(always)]
@@ -26,7 +27,7 @@ pub(super) fn shift(partitions: &RunIndex, rows: Range<usize>, delta: i64, out: 
     }
 }
 
-/// `row + delta`, clipped to `limits`, where the offset is the row's own.
+/// `row + delta`, clamped to `limits`, for a row with its own offset.
 #[inline]
 pub(super) fn shift_one(row: usize, delta: i64, limits: &Range<usize>) -> u32 {
     (row as i64 + delta.clamp(-MAX_ROW_OFFSET, MAX_ROW_OFFSET)).clamp(limits.start as i64, limits.end as i64) as u32
@@ -40,7 +41,7 @@ mod tests {
     use crate::util::boundaries::Boundaries;
     use crate::util::simd::portable_and_widest;
 
-    /// Partitions of one row, of few, and of many, from any row to any, against a row at a time.
+    /// Partitions of one, few and many rows, for any range of rows, compared with single rows.
     #[test]
     fn shift_matches_per_row() {
         let starts = [0, 1, 2, 5, 9, 63, 64, 65, 70, 127, 128, 300, 599];

@@ -1,15 +1,15 @@
-//! A zone's wall clock, read row after row.
+//! UTC offsets of a time zone, cached for consecutive rows.
 //!
-//! Rows come in order, so most lie in the same few days as the row before. Where a zone's offset does not change
-//! around those days, remembering it answers for all their rows: a comparison in place of a search through the
-//! zone's history. Memory: none that grows.
+//! Rows are sorted, so most lie within the same few days as the previous row. If the zone's offset does not change
+//! around these days, the cached offset serves all their rows: a comparison instead of a search in the zone's
+//! transitions. Memory: constant.
 
 use arrow_array::timezone::Tz;
 use chrono::{DateTime, LocalResult, NaiveDateTime, Offset, TimeZone};
 
 use crate::util::civil::SECONDS_PER_DAY;
 
-/// The zone of this name; `None`: UTC, where every day has 24 hours.
+/// The time zone of this name; `None` for UTC, where every day has 24 hours.
 ///
 /// # Errors
 /// What is wrong with the name, as the end of a sentence.
@@ -26,29 +26,29 @@ pub(crate) fn named_zone(name: &str) -> Result<Option<Tz>, &'static str> {
     })
 }
 
-/// Seconds that one memory serves. Short, so that few of them hold a change of offset.
+/// The seconds that a cache entry covers; short, so that few entries contain a change of offset.
 const WINDOW_SECONDS: i64 = 4 * SECONDS_PER_DAY;
 
-/// How far beyond its window a memory holds: more than any two clocks on earth are apart, but for a hair.
+/// How far an entry is valid beyond its window: at least the difference of any two UTC offsets.
 const MARGIN_SECONDS: i64 = SECONDS_PER_DAY;
 
-/// The steps in which a change of offset is looked for. No zone has ever changed twice within two of them (the
-/// shortest offset in the tz database held for four days: Freetown, September 1939).
+/// The step of the search for changes of offset. No zone has had two changes within two steps (the shortest period in
+/// the tz database is four days: Freetown, September 1939).
 const SEARCH_STEP: i64 = 2 * SECONDS_PER_DAY;
 
-/// Seconds from the epoch to where chrono's years end, on either side, or a little less.
+/// The range of chrono's years in seconds from the epoch, on either side, rounded down.
 const MAX_SECONDS: i64 = 8_000_000_000_000;
 
-/// A zone, and what was last learnt of it.
+/// A time zone with cached offsets.
 #[derive(Debug, Clone)]
 pub(crate) struct ZoneClock {
     history: Tz,
-    /// Rows and their targets lie apart, so each has a memory of its own.
+    /// Rows and their targets are at different times, so each has its own cache entry.
     instants: OffsetCache,
     targets: OffsetCache,
 }
 
-/// One window of time, by its number.
+/// The cache entry of one window, identified by its number.
 #[derive(Debug, Clone, Copy)]
 struct OffsetCache {
     window: i64,
@@ -57,18 +57,18 @@ struct OffsetCache {
 
 #[derive(Debug, Clone, Copy)]
 enum OffsetSpan {
-    /// Not asked about yet but once: learning costs more than one answer.
+    /// Requested only once so far: computing the entry costs more than one lookup.
     Unknown,
-    /// The offset, the same throughout the window and its margins.
+    /// The offset throughout the window and its margins.
     Offset(i64),
-    /// A change of offset.
+    /// The offset changes within the window or its margins.
     Varying,
 }
 
 impl OffsetCache {
     const EMPTY: Self = Self { window: i64::MIN, learnt: OffsetSpan::Varying };
 
-    /// The offset in force around `instant`, if it is the same for a day before and after.
+    /// The offset at `instant`, if it is cached and constant for a day before and after.
     #[inline]
     fn offset(&mut self, zone: Tz, instant: i64) -> Option<i64> {
         let window = instant.div_euclid(WINDOW_SECONDS);
@@ -83,7 +83,7 @@ impl OffsetCache {
     }
 }
 
-/// The offset of a window and its margins, if it has only one.
+/// The offset of a window and its margins, if it is constant.
 fn constant_offset(zone: Tz, window: i64) -> Option<i64> {
     let first = window.saturating_mul(WINDOW_SECONDS);
     let (mut at, end) = (first.saturating_sub(MARGIN_SECONDS), first.saturating_add(WINDOW_SECONDS + MARGIN_SECONDS));
@@ -106,8 +106,8 @@ fn seconds(offset: &impl Offset) -> i64 {
     offset.fix().local_minus_utc().into()
 }
 
-/// The date and time that a clock shows so many seconds after the epoch; in years beyond chrono's, that of the last
-/// it has, which has the same offset.
+/// The UTC date and time of `seconds` since the epoch; in years outside chrono's range, that of the last one, which has
+/// the same offset.
 fn wall_clock(seconds: i64) -> Option<NaiveDateTime> {
     Some(DateTime::from_timestamp(seconds.clamp(-MAX_SECONDS, MAX_SECONDS), 0)?.naive_utc())
 }
@@ -117,7 +117,7 @@ impl ZoneClock {
         Self { history: zone, instants: OffsetCache::EMPTY, targets: OffsetCache::EMPTY }
     }
 
-    /// What the wall clock is ahead of UTC at `instant`.
+    /// The UTC offset at `instant`, in seconds.
     #[inline]
     pub(crate) fn offset(&mut self, instant: i64) -> Option<i64> {
         match self.instants.offset(self.history, instant) {
@@ -126,13 +126,14 @@ impl ZoneClock {
         }
     }
 
-    /// What the wall clock is ahead of UTC when it shows `wall`, for an instant that had `preferred`.
+    /// The UTC offset in seconds at local time `wall`, derived from an instant with the offset `preferred`.
     ///
-    /// A time that does not exist moves on by the gap; a time that exists twice keeps the offset it had, if that
-    /// is one of the two, and else takes the earlier one: the rules of `java.time.ZonedDateTime`, so Spark's.
+    /// A local time that does not exist moves forward by the length of the gap; one that exists twice keeps the offset
+    /// `preferred` if that is one of the two, else takes the earlier: the rules of `java.time.ZonedDateTime`, and so
+    /// Spark's.
     #[inline]
     pub(super) fn resolve(&mut self, wall: i64, preferred: i64) -> Option<i64> {
-        // Every instant at which the clock shows `wall` lies within the margin of this one.
+        // All instants with this local time lie within the margin.
         match self.targets.offset(self.history, wall.checked_sub(preferred)?) {
             Some(offset) if (offset - preferred).abs() <= MARGIN_SECONDS => Some(offset),
             _ => self.search(wall, preferred),
@@ -144,8 +145,8 @@ impl ZoneClock {
             LocalResult::Single(only) => Some(seconds(&only)),
             LocalResult::Ambiguous(_, late) if seconds(&late) == preferred => Some(preferred),
             LocalResult::Ambiguous(early, _) => Some(seconds(&early)),
-            // In the gap the offset from before it makes the time that the clock showed when it jumped. A day
-            // earlier (in UTC, so with any offset) is before every gap there has been.
+            // In a gap, the offset before it gives the shifted time. A day earlier (in UTC, for any offset) is before
+            // every known gap.
             LocalResult::None => offset(self.history, wall.checked_sub(SECONDS_PER_DAY)?),
         }
     }
@@ -163,7 +164,7 @@ mod tests {
             let tz = name.parse().unwrap();
             let mut zone = ZoneClock::new(tz);
             let apart = [0, 3_600, -5 * 3_600, SECONDS_PER_DAY];
-            // From 1890 on, in steps that meet every window more than once, but no hour regularly.
+            // From 1890 on, in steps that hit every window more than once at varying times of day.
             for row in 0..120_000_i64 {
                 let instant = -2_524_521_600 + row * 37_123;
                 let offset = zone.offset(instant);

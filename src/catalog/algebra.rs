@@ -1,45 +1,45 @@
-//! What is known of a function's states: whether they merge, subtract or select.
+//! The operations that a function's state supports: merge, retract, select.
 
 use crate::spec::strategy::Strategy;
 
-/// What a kernel's state over some type allows, and so which strategies may serve it.
+/// The operations that a function's state supports for given types; they determine the applicable strategies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Algebra {
     /// States merge.
     Mergeable,
-    /// States merge and subtract exactly.
+    /// States merge and retract exactly.
     Retractable,
-    /// One row of the frame is chosen.
+    /// The result is one row of the frame.
     Selective,
-    /// No state: row arithmetic.
+    /// No state: the result is computed from row numbers.
     Positional,
-    /// A question about the order of the frame's values.
+    /// Depends on the order of the frame's values.
     Ordered,
-    /// Values at shares of the way through the frame's order.
+    /// Quantiles: values at given fractions of the frame's ordered values.
     Quantile,
-    /// A question about how often values occur in the frame.
+    /// Depends on the multiplicities of the frame's values.
     Multiset,
-    /// States of the frame's different values, which merge.
+    /// Mergeable states over the frame's distinct values.
     Distinct,
-    /// A state takes rows in, and nothing else; `ordered`: in an order of their own.
+    /// The state supports update only; `ordered`: rows are read in the call's argument order.
     UpdateOnly {
         /// The call has an argument order.
         ordered: bool,
     },
-    /// A state takes rows in at one end and lets them out at the other; states do not merge.
+    /// The state adds rows at one end of the frame and removes them at the other; states do not merge.
     Sliding,
-    /// No state: a function that answers many frames at once.
+    /// No state: a function that evaluates many frames in one call.
     Vectorized,
 }
 
 impl Algebra {
-    /// Whether the states of two parts of a partition can be merged: a user's may have no merge.
+    /// Whether the states of two parts of a partition can be merged; a user's aggregate may have no merge.
     #[must_use]
     pub const fn merges(self) -> bool {
         !matches!(self, Self::Sliding | Self::UpdateOnly { .. })
     }
 
-    /// The strategies that serve it, over some frames at least.
+    /// The applicable strategies, each for some frames at least.
     #[must_use]
     pub fn strategies(self) -> &'static [Strategy] {
         use Strategy::{

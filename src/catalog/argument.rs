@@ -1,73 +1,73 @@
-//! What a function takes: its arguments, what each is for, and what stands for one that is left out.
+//! The arguments of a function: roles, and defaults for those left out.
 
 use crate::spec::literal::Literal;
 
-/// An argument as the catalog has it.
+/// An argument in the catalog.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Argument {
     /// Its name in messages.
     pub name: &'static str,
-    /// What it is for.
+    /// Its role.
     pub role: Role,
     /// Whether it may be left out.
     pub presence: Presence,
 }
 
-/// What an argument is for, and so what it may be.
+/// The role of an argument, which determines the types and values it accepts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Role {
-    /// Values, one a row.
+    /// Values, one per row.
     Value,
-    /// Values that are put in their order.
+    /// Values that the function orders.
     Ordered,
-    /// Values that are asked whether they are equal.
+    /// Values that the function compares for equality.
     Compared,
-    /// The value that goes with one that is chosen by another argument; it may be NULL.
+    /// The value to return of the row that another argument selects; it may be NULL.
     Chosen,
-    /// How often a row's value counts.
+    /// The multiplicity of a row's value.
     Frequency,
-    /// What stands for a row beyond the partition.
+    /// The result where the offset row lies outside the partition.
     Default,
-    /// When a counter was set to zero.
+    /// The time at which a counter was last reset.
     Start,
-    /// A whole number from `least`, each row's own where it is a column.
+    /// An integer of at least `least`, read per row where it is a column.
     Number {
         /// The smallest one allowed.
         least: i64,
     },
-    /// One whole number for all rows.
+    /// One constant integer.
     Count {
         /// The smallest one allowed.
         least: i64,
-        /// The greatest one allowed.
+        /// The largest one allowed.
         most: i64,
     },
-    /// One number from 0 to 1 for all rows, or a list of such.
+    /// One constant number from 0 to 1, or a list of them.
     Share,
-    /// TRUE or FALSE for all rows.
+    /// A constant TRUE or FALSE.
     Flag,
-    /// One text for all rows.
+    /// A constant string.
     Delimiter,
-    /// The relative standard deviation that a sketch may have.
+    /// The relative standard deviation accepted of a sketch.
     Deviation,
-    /// The weight of a new value, above 0 and up to 1.
+    /// The weight of a new value, in (0, 1].
     Alpha,
-    /// In what time, or distance, a weight halves.
+    /// The time or distance in which a weight halves.
     HalfLife,
-    /// Read by nobody: ranks take the columns of their order for compatibility.
+    /// Accepted and ignored: Spark's `rank(expr, ...)` arguments.
     Ignored,
 }
 
 /// Whether an argument may be left out.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Presence {
-    /// It may not.
+    /// It is required.
     Required,
-    /// The function does without it.
+    /// It may be left out and has no default.
     Optional,
-    /// This stands for it.
+    /// It may be left out and has this default.
     Default(Constant),
-    /// Any number of them may follow, none too. Only the last argument.
+    /// Zero or more of them; only the last argument.
     Repeated,
 }
 
@@ -96,29 +96,30 @@ impl From<Constant> for Literal {
 }
 
 impl Argument {
-    /// An argument that must be given.
+    /// A required argument.
     pub(super) const fn required(name: &'static str, role: Role) -> Self {
         Self { name, role, presence: Presence::Required }
     }
 
-    /// An argument that may be left out.
+    /// An optional argument without a default.
     pub(super) const fn optional(name: &'static str, role: Role) -> Self {
         Self { name, role, presence: Presence::Optional }
     }
 
-    /// An argument for which `constant` stands where it is left out.
+    /// An optional argument with the default `constant`.
     pub(super) const fn or(name: &'static str, role: Role, constant: Constant) -> Self {
         Self { name, role, presence: Presence::Default(constant) }
     }
 
-    /// Any number of arguments.
+    /// Zero or more arguments.
     pub(super) const fn repeated(name: &'static str, role: Role) -> Self {
         Self { name, role, presence: Presence::Repeated }
     }
 }
 
 impl Role {
-    /// Whether it is read when the plan is made and not row by row: a constant, or whole numbers that are looked up apart.
+    /// Whether it is read apart from the row-wise values: a constant read at planning time, or integers that may vary
+    /// per row.
     #[must_use]
     pub const fn is_setting(self) -> bool {
         !matches!(
@@ -127,13 +128,13 @@ impl Role {
         )
     }
 
-    /// Whether a row with NULL in it has no value for the function.
+    /// Whether the function skips rows where this argument is NULL.
     #[must_use]
     pub const fn is_value(self) -> bool {
         matches!(self, Self::Value | Self::Ordered | Self::Compared)
     }
 
-    /// Its name in the catalog as others read it.
+    /// The role's name in the published catalog.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -1,7 +1,7 @@
 //! A constructor for each function of the catalog.
 //!
-//! Every argument is a column's name or a literal ([`Arg`]); arguments that a function can do without are added by
-//! [`Call::arg`]. What modifies a call is said by the methods of [`Call`].
+//! Every argument is a column name or a literal ([`Arg`]); [`Call::arg`] adds optional arguments, and the other methods
+//! of [`Call`] add modifiers.
 //!
 //! ```
 //! use windrow::calls::{count, lag, max_by, sum};
@@ -28,7 +28,7 @@ macro_rules! constructors {
             }
         )+
 
-        /// The names of the constructors, how many arguments each takes, and the lines of its documentation.
+        /// The names of the constructors, their numbers of arguments, and the lines of their documentation.
         #[cfg(test)]
         const CONSTRUCTORS: &[(&str, usize, &[&str])] =
             &[$((stringify!($name), <[&str]>::len(&[$(stringify!($argument)),*]), &[$($doc),+])),+];

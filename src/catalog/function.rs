@@ -1,4 +1,4 @@
-//! A row of the catalog: all that is known of a function but how it is evaluated.
+//! A row of the catalog: everything that is known about a function except its evaluation.
 
 use arrow_schema::DataType;
 
@@ -10,83 +10,82 @@ use super::signature::{CallTypes, Modifiers, Rule, Signature};
 use crate::error::{Error, Result};
 use crate::spec::frame::{Bound, Frame};
 
-/// What kind of function it is.
+/// The kind of a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Family {
-    /// Folds a frame.
+    /// Aggregates a frame.
     Aggregate,
-    /// Picks a row of the frame.
+    /// Selects a row of the frame.
     Value,
-    /// Picks a row at a distance in the partition.
+    /// Selects a row at a distance within the partition.
     Offset,
-    /// Says where the row stands in its partition. With an ORDER BY inside the parentheses it says where the row stands
-    /// in a frame, by that order.
+    /// Ranks the row in its partition; with an ORDER BY inside the parentheses, in its frame by that order.
     Ranking,
-    /// Reads the partition's rows one after another.
+    /// Reads the partition's rows in sequence.
     Running,
 }
 
-/// What DISTINCT does to a function.
+/// The effect of DISTINCT on a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Distinct {
-    /// It makes no sense, and is refused.
+    /// It is rejected.
     Refused,
-    /// Nothing: equal values count once anyway.
+    /// No effect: duplicates do not change the result.
     NoEffect,
-    /// Equal arguments take part once.
+    /// Duplicate arguments are aggregated once.
     Counts,
 }
 
-/// What an ORDER BY inside the parentheses does to a function.
+/// The effect of an ORDER BY inside the parentheses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ArgumentOrder {
-    /// It makes no sense, and is refused.
+    /// It is rejected.
     Refused,
-    /// Nothing: the order of rows does not matter to the answer.
+    /// No effect: the result does not depend on the order of rows.
     NoEffect,
     /// The frame's rows are read in this order.
     Rows,
-    /// Its one key is the first argument, and its direction is the one values are counted in: WITHIN GROUP.
+    /// WITHIN GROUP: its only key is the first argument, and its direction is that of the ordered values.
     Values,
 }
 
-/// What WITHIN GROUP (ORDER BY x) is to a function.
+/// The meaning of WITHIN GROUP (ORDER BY x).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WithinGroup {
-    /// Not SQL.
+    /// It is rejected: not SQL.
     Refused,
-    /// Its key is the first argument, and is written nowhere else.
+    /// Its key is the first argument, which is written only there.
     Key,
-    /// The order of the rows, as an ORDER BY inside the parentheses.
+    /// The order in which rows are read, as with an ORDER BY inside the parentheses.
     Rows,
 }
 
-/// The frames of a function.
+/// The frames that a function accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Frames {
-    /// The caller's.
+    /// Any frame.
     Any,
-    /// The caller's, without EXCLUDE: the function is told one begin and one end.
+    /// Any frame without EXCLUDE: the function receives one contiguous range.
     OnePiece,
-    /// One of its own; the caller's where the call has an ORDER BY inside its parentheses.
+    /// A fixed frame; with an ORDER BY inside the parentheses, any frame.
     Own(OwnFrame),
-    /// None.
+    /// No frame.
     None,
 }
 
-/// The frame of a function that has one of its own.
+/// The fixed frame of a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OwnFrame {
-    /// The rows up to the row.
+    /// The partition's rows up to the current row.
     UpToRow,
-    /// The rows up to the row's last peer.
+    /// The partition's rows up to the current row's last peer.
     UpToPeers,
-    /// The partition.
+    /// The whole partition.
     Partition,
 }
 
 impl OwnFrame {
-    /// The frame, as a user may write it.
+    /// The frame as a specification.
     #[must_use]
     pub fn frame(self) -> Frame {
         match self {
@@ -97,126 +96,126 @@ impl OwnFrame {
     }
 }
 
-/// What order a function's window must have.
+/// The window order that a function requires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WindowOrder {
     /// Any, or none.
     Any,
-    /// Some; one inside the parentheses will do.
+    /// An order is required; one inside the parentheses suffices.
     Required,
-    /// One key, a number or a moment.
+    /// Exactly one key, a number or a timestamp.
     Linear,
 }
 
-/// The rows that a function looks at.
+/// The rows that a function's result depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Looks {
-    /// Those of its frame.
+    /// The rows of its frame.
     Frame,
-    /// The rows before: one state stands for them.
+    /// The rows up to the current row, summarised by one state.
     Before,
-    /// The rows before, and how many come after.
+    /// The rows up to the current row, and the number of rows after it.
     AllCounted,
     /// All rows of the partition.
     Partition,
-    /// One row, so many rows before, or after.
+    /// One row at a fixed distance before or after the current row.
     Distance {
-        /// A positive distance is one before.
+        /// Whether a positive distance means a row before.
         before: bool,
     },
 }
 
-/// What NULLs do to a function.
+/// How a function treats NULLs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NullHandling {
-    /// A row with NULL where a value should be takes no part.
+    /// Rows with NULL in a value argument are skipped.
     Skipped,
-    /// So it is, and has its place among the rows all the same unless IGNORE NULLS is written.
+    /// Skipped, but still counted as a position unless IGNORE NULLS is written.
     SkippedInPlace,
-    /// So it is unless RESPECT NULLS is written.
+    /// Skipped unless RESPECT NULLS is written.
     SkippedUnlessRespected,
-    /// So it is where IGNORE NULLS is written.
+    /// Skipped only where IGNORE NULLS is written.
     KeptUnlessIgnored,
-    /// NULLs are values as others.
+    /// NULLs are treated like any other value.
     Kept,
 }
 
-/// How an answer depends on the order of the rows that it is made of.
+/// How a result depends on the order of its input rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OrderSensitivity {
-    /// It is another one where rows change places.
+    /// It depends on the order of all rows.
     Rows,
-    /// Rows that are equal by the window's keys may change places.
+    /// It does not change when rows that tie on the window's keys are exchanged.
     Peers,
-    /// The function puts values in order, or counts them, by itself.
+    /// Independent of the row order: the function orders or counts the values itself.
     Values,
-    /// Sums of floats are rounded otherwise; nothing else is.
+    /// Only the rounding of floating point sums depends on it.
     Rounding,
-    /// Of values that are equal but look different it is the first that is taken.
+    /// Among values that compare equal but differ in representation, the first is returned.
     EqualValues,
-    /// Not at all.
+    /// It does not depend on it.
     None,
 }
 
-/// Which of a frame's rows a function picks whatever values they have.
+/// The end of the frame from which a function takes its row, regardless of values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FrameEnd {
-    /// The first.
+    /// The first row.
     First,
-    /// The last.
+    /// The last row.
     Last,
 }
 
-/// A function as the catalog has it.
+/// A function in the catalog.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Function {
-    /// Spark SQL's name, in lower case.
+    /// Its name in Spark SQL, in lower case.
     pub name: &'static str,
     /// Its other names.
     pub aliases: &'static [&'static str],
-    /// What it is, in one line.
+    /// A one-line description.
     pub doc: &'static str,
-    /// Which evaluator it has: `exec/build` alone asks.
+    /// Identifies the evaluator; read only by `exec/build`.
     #[doc(hidden)]
     pub function_id: FunctionId,
-    /// What kind it is.
+    /// Its kind.
     pub family: Family,
-    /// What it takes.
+    /// Its arguments.
     pub arguments: &'static [Argument],
-    /// Whether it takes `*` in place of arguments, for the rows themselves.
+    /// Whether it accepts `*` in place of arguments, meaning the rows themselves.
     pub star: bool,
-    /// Whether FILTER may choose its rows.
+    /// Whether it accepts FILTER.
     pub filter: bool,
-    /// What NULLs do to it.
+    /// How it treats NULLs.
     pub nulls: NullHandling,
-    /// What DISTINCT does to it.
+    /// The effect of DISTINCT.
     pub distinct: Distinct,
-    /// What an ORDER BY inside the parentheses does to it.
+    /// The effect of an ORDER BY inside the parentheses.
     pub argument_order: ArgumentOrder,
-    /// What WITHIN GROUP is to it.
+    /// The meaning of WITHIN GROUP.
     pub within_group: WithinGroup,
-    /// Its frames.
+    /// The frames it accepts.
     pub frames: Frames,
-    /// What order its window must have.
+    /// The window order it requires.
     pub window_order: WindowOrder,
-    /// The rows it looks at.
+    /// The rows that its result depends on.
     pub looks: Looks,
-    /// The end of the frame that it picks, if it is a row at one.
+    /// The end of the frame from which it takes its row, if it does.
     pub picks: Option<FrameEnd>,
-    /// Whether the result is a value of the first argument's type, or a list of such.
+    /// Whether the result has the first argument's type, or is a list of it.
     pub keeps_type: bool,
-    /// How its answer depends on the order of rows.
+    /// How its result depends on the order of rows.
     pub order_sensitivity: OrderSensitivity,
-    /// The state it shares with others.
+    /// The state that it shares with other functions.
     #[doc(hidden)]
     pub shared_state: Option<SharedState>,
-    /// The types it reads and gives.
+    /// The rule that gives its input and output types.
     pub(crate) rule: Rule,
 }
 
 impl Function {
-    /// The least and the greatest number of arguments.
+    /// The minimum and maximum number of arguments.
     #[must_use]
     pub fn argument_count(&self) -> (usize, usize) {
         let least = self.arguments.iter().filter(|argument| argument.presence == Presence::Required).count();
@@ -224,7 +223,7 @@ impl Function {
         (least, if repeated { usize::MAX } else { self.arguments.len() })
     }
 
-    /// Refuses another number of arguments than the function takes.
+    /// An error unless the function accepts `given` arguments.
     pub(crate) fn check_count(&self, given: usize) -> Result<()> {
         let (least, most) = self.argument_count();
         if (least..=most).contains(&given) {
@@ -239,32 +238,32 @@ impl Function {
         Err(Error::spec(format!("{} takes {takes}, and got {given}", self.name)))
     }
 
-    /// The argument of this index.
+    /// The argument at this index.
     #[must_use]
     pub fn argument(&self, index: usize) -> Option<&'static Argument> {
         let repeated = self.arguments.last().filter(|argument| argument.presence == Presence::Repeated);
         self.arguments.get(index).or(repeated)
     }
 
-    /// Whether the argument of this index is read when the plan is made: see [`Role::is_setting`].
+    /// Whether the argument at this index is read apart from the row-wise values: see [`Role::is_setting`].
     #[must_use]
     pub fn is_setting(&self, index: usize) -> bool {
         self.argument(index).is_some_and(|argument| argument.role.is_setting())
     }
 
-    /// Whether the argument of this index, as it is among those that are read row by row, holds the function's values.
+    /// Whether the argument at this index, counted among those read row by row, holds the function's values.
     pub(crate) fn is_value(&self, index: usize) -> bool {
         let read = |argument: &&Argument| !argument.role.is_setting();
         let repeated = self.arguments.last().filter(|argument| argument.presence == Presence::Repeated);
         self.arguments.iter().filter(read).nth(index).or(repeated).is_some_and(|argument| argument.role.is_value())
     }
 
-    /// The index of the argument of this role, if the function takes such a one.
+    /// The index of the argument with this role, if the function has one.
     pub(crate) fn index_of(&self, role: Role) -> Option<usize> {
         self.arguments.iter().position(|argument| argument.role == role)
     }
 
-    /// Whether it looks at a frame that the caller chooses, given whether the call has an argument order.
+    /// Whether it accepts a frame from the caller, given whether the call has an argument order.
     #[must_use]
     pub fn takes_frame(&self, argument_order: bool) -> bool {
         match self.frames {
@@ -274,22 +273,22 @@ impl Function {
         }
     }
 
-    /// Whether IGNORE NULLS and RESPECT NULLS may be written.
+    /// Whether it accepts IGNORE NULLS and RESPECT NULLS.
     #[must_use]
     pub fn takes_ignore_nulls(&self) -> bool {
         !matches!(self.nulls, NullHandling::Skipped | NullHandling::Kept)
     }
 
-    /// Where Spark's functions take IGNORE NULLS as TRUE or FALSE behind the last argument: its index.
+    /// The index of the trailing boolean argument by which Spark's function takes IGNORE NULLS, if it does.
     #[must_use]
     pub fn ignore_nulls_index(&self) -> Option<usize> {
         matches!(self.family, Family::Value | Family::Offset).then_some(self.arguments.len())
     }
 
-    /// The types that the function reads and gives over arguments of `types`, and what its states allow.
+    /// The input and output types for arguments of `types`, and the algebra of its states.
     ///
     /// # Errors
-    /// The function does not take such arguments.
+    /// The function does not accept such arguments.
     pub fn signature(&self, types: &[DataType], modifiers: Modifiers) -> Result<Signature> {
         self.check_count(types.len())?;
         let mut signature =

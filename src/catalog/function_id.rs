@@ -1,17 +1,18 @@
-//! The identity of a function.
+//! The identity of a function's implementation.
 
-/// What a function computes; one per kernel, whatever its names.
+/// Identifies an implementation. Functions that differ only in name share one, such as `percentile` and
+/// `percentile_cont`, or `first_value` and `any_value`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FunctionId {
-    /// Rows, or rows without a null argument.
+    /// Number of rows, or of rows without a null argument.
     Count,
     /// Sum.
     Sum,
     /// Mean.
     Avg,
-    /// Least value.
+    /// Minimum.
     Min,
-    /// Greatest value.
+    /// Maximum.
     Max,
     /// Population variance.
     VarPop,
@@ -31,23 +32,23 @@ pub enum FunctionId {
     Last,
     /// The frame's n-th value.
     Nth,
-    /// The value so many rows before.
+    /// The value at an offset before the row.
     Lag,
-    /// The value so many rows after.
+    /// The value at an offset after the row.
     Lead,
     /// The row's number in its partition.
     RowNumber,
     /// One more than the rows before the row's peers.
     Rank,
-    /// The number of the row's peer group.
+    /// The number of the row's peer group, from 1.
     DenseRank,
     /// `(rank - 1) / (rows - 1)`
     PercentRank,
-    /// The share of rows up to the row's last peer.
+    /// The fraction of the partition's rows up to the row's last peer.
     CumeDist,
     /// The number of the row's bucket.
     Ntile,
-    /// Rows where the argument is true.
+    /// Number of rows where the argument is true.
     CountIf,
     /// Sum, NULL where it overflows.
     TrySum,
@@ -67,7 +68,7 @@ pub enum FunctionId {
     CovarSamp,
     /// Pearson's correlation.
     Corr,
-    /// Pairs without a null.
+    /// Number of pairs without a null.
     RegrCount,
     /// Mean of the independent variable over the pairs.
     RegrAvgx,
@@ -75,62 +76,62 @@ pub enum FunctionId {
     RegrAvgy,
     /// Slope of the least squares line.
     RegrSlope,
-    /// Its value at zero.
+    /// Intercept of the least squares line.
     RegrIntercept,
     /// The square of the correlation.
     RegrR2,
-    /// The independent variable's squared distances from its mean.
+    /// Sum of squared deviations of the independent variable.
     RegrSxx,
-    /// The dependent variable's squared distances from its mean.
+    /// Sum of squared deviations of the dependent variable.
     RegrSyy,
-    /// The products of both variables' distances from their means.
+    /// Sum of products of both variables' deviations.
     RegrSxy,
-    /// Bits set in all values.
+    /// Bitwise AND.
     BitAnd,
-    /// Bits set in any value.
+    /// Bitwise OR.
     BitOr,
-    /// Bits set in an odd number of values.
+    /// Bitwise XOR.
     BitXor,
-    /// The value where another is least.
+    /// The value of the row where another argument is minimal.
     MinBy,
-    /// The value where another is greatest.
+    /// The value of the row where another argument is maximal.
     MaxBy,
     /// The most frequent value.
     Mode,
-    /// The middle value, between the middle two if there are two.
+    /// The middle value; the mean of the middle two where their number is even.
     Median,
-    /// The value at a share of the way, between its neighbours: `percentile` and `percentile_cont`.
+    /// The interpolated value at a fraction of the ordered values: `percentile` and `percentile_cont`.
     Percentile,
-    /// The first value at or beyond a share of the way.
+    /// The first value at or beyond a fraction of the ordered values.
     PercentileDisc,
-    /// The value at a share of the way, of the values' type.
+    /// The value at a fraction of the ordered values, in the argument's type.
     PercentileApprox,
-    /// Different values.
+    /// Number of distinct values.
     ApproxCountDistinct,
-    /// The median distance from the median.
+    /// Median absolute deviation.
     Mad,
-    /// Shannon's entropy of the values' frequencies, in bits.
+    /// Shannon entropy of the value frequencies, in bits.
     Entropy,
     /// The values, as a list.
     CollectList,
-    /// The different values, as a list.
+    /// The distinct values, as a list.
     CollectSet,
-    /// The values as texts, joined.
+    /// The values as strings, joined.
     Listagg,
-    /// Bins of near values with their heights.
+    /// A histogram: bin centres and their heights.
     HistogramNumeric,
-    /// The exponentially weighted mean, by rows.
+    /// The exponentially weighted mean by row distance.
     EwmMean,
-    /// The exponentially weighted mean, by times.
+    /// The exponentially weighted mean by time.
     EwmMeanBy,
-    /// The value, or where it is NULL, one on the line between its neighbours.
+    /// The value; where it is NULL, a linear interpolation.
     Fill,
-    /// How far a counter went on since the value before.
+    /// The increase of a counter since the previous value.
     CounterDiff,
-    /// An aggregate of a user's.
+    /// A user-defined aggregate.
     UserAggregate,
-    /// A function of frames of a user's.
+    /// A user-defined function of frames.
     UserFrames,
-    /// A function of partitions of a user's.
+    /// A user-defined function of partitions.
     UserPartitions,
 }

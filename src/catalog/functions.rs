@@ -1,5 +1,5 @@
-//! The table of functions: a row says all that plan, explain, hosts and tests know of a function. What the defaults of its
-//! family do not say stands behind it. Its evaluator is made in `exec/build`.
+//! The table of functions. A row contains everything that the plan, `explain`, hosts and tests know about a function,
+//! as differences from the defaults of its family. Evaluators are built in `exec/build`.
 
 use super::argument::{Argument, Constant, Role};
 use super::function::{
@@ -43,7 +43,7 @@ const fn count_to(least: i64, most: i64) -> Role {
     Role::Count { least, most }
 }
 
-/// Every function there is.
+/// All built-in functions.
 pub const FUNCTIONS: &[Function] = &[
     aggregate(
         "count",
@@ -410,12 +410,12 @@ pub const FUNCTIONS: &[Function] = &[
     .looks(Looks::AllCounted),
 ];
 
-/// An aggregate of pairs of numbers.
+/// An aggregate of numeric pairs.
 const fn of_pairs(name: &'static str, function_id: FunctionId, rule: Rule, doc: &'static str) -> Function {
     aggregate(name, function_id, &[DEPENDENT, INDEPENDENT], rule, doc)
 }
 
-/// What stands for a user's functions, which are not in the table: [`UserFunction`] has the function itself.
+/// Placeholders for user-defined functions, which are not in the table; [`UserFunction`] holds the function itself.
 static USER_FUNCTIONS: [Function; 3] = [
     aggregate(
         "user-defined aggregate",
@@ -453,7 +453,7 @@ static USER_FUNCTIONS: [Function; 3] = [
     .looks(Looks::Partition),
 ];
 
-/// What stands for a function of a user's.
+/// The placeholder for a user-defined function.
 #[must_use]
 pub(crate) fn of_user(function: &UserFunction) -> &'static Function {
     let [aggregate, frames, partitions] = &USER_FUNCTIONS;
@@ -464,7 +464,7 @@ pub(crate) fn of_user(function: &UserFunction) -> &'static Function {
     }
 }
 
-/// The function of this name or alias, in any case.
+/// The function of this name or alias, case-insensitively.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Function> {
     let name = name.to_ascii_lowercase();

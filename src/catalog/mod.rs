@@ -1,4 +1,4 @@
-//! The catalog: one row a function, with all that plans, hosts and documents need to know of it.
+//! The catalog: one row per function, with everything that plans, hosts and documentation need to know about it.
 //!
 //! ```
 //! use windrow::catalog::{FUNCTIONS, Family, find};

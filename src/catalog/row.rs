@@ -1,4 +1,4 @@
-//! How a row of the catalog is written: what the functions of a family have in common, and what one of them says beside.
+//! Builders for the catalog's rows: the defaults of each family, and methods that override them.
 
 use super::argument::Argument;
 use super::function::{
@@ -9,7 +9,7 @@ use super::function_id::FunctionId;
 use super::shared_state::SharedState;
 use super::signature::{self as types, Rule};
 
-/// An aggregate: over any frame, FILTER and DISTINCT taken, NULLs skipped, the order of rows without effect.
+/// An aggregate: accepts any frame, FILTER and DISTINCT; skips NULLs; does not depend on the order of rows.
 pub(super) const fn aggregate(
     name: &'static str,
     function_id: FunctionId,
@@ -41,7 +41,7 @@ pub(super) const fn aggregate(
     }
 }
 
-/// A row of the frame.
+/// A function that selects a row of the frame.
 pub(super) const fn value(
     name: &'static str,
     function_id: FunctionId,
@@ -59,7 +59,7 @@ pub(super) const fn value(
     }
 }
 
-/// A row of the partition, so many rows away.
+/// A function that selects a row of the partition at an offset.
 pub(super) const fn offset(
     name: &'static str,
     function_id: FunctionId,
@@ -80,7 +80,7 @@ pub(super) const fn offset(
     }
 }
 
-/// The partition's rows one after another.
+/// A function that reads the partition's rows in sequence.
 pub(super) const fn running(
     name: &'static str,
     function_id: FunctionId,
@@ -102,7 +102,7 @@ pub(super) const fn running(
     }
 }
 
-/// Where a row stands.
+/// A ranking function.
 pub(super) const fn ranking(
     name: &'static str,
     function_id: FunctionId,
@@ -119,7 +119,7 @@ pub(super) const fn ranking(
     }
 }
 
-/// What a row says beside the defaults of its family.
+/// Overrides of a family's defaults.
 impl Function {
     pub(super) const fn aliases(self, aliases: &'static [&'static str]) -> Self {
         Self { aliases, ..self }
@@ -177,32 +177,32 @@ impl Function {
         Self { shared_state: Some(state), ..self }
     }
 
-    /// Sums and means.
+    /// Shares the state of sums and means.
     pub(super) const fn totals(self) -> Self {
         self.sensitive(OrderSensitivity::Rounding).shares(SharedState::Totals)
     }
 
-    /// Variances and standard deviations.
+    /// Shares the state of variances and standard deviations.
     pub(super) const fn moments(self) -> Self {
         self.sensitive(OrderSensitivity::Rounding).shares(SharedState::Moments)
     }
 
-    /// Skewness and kurtosis.
+    /// Shares the state of skewness and kurtosis.
     pub(super) const fn shape(self) -> Self {
         self.sensitive(OrderSensitivity::Rounding).shares(SharedState::Shape)
     }
 
-    /// Covariances and regressions.
+    /// Shares the state of covariances and regressions.
     pub(super) const fn pairs(self) -> Self {
         self.sensitive(OrderSensitivity::Rounding).shares(SharedState::Pairs)
     }
 
-    /// The value of one row that is chosen by an order of its own, or the row itself.
+    /// The value of one row selected by an order of its own, or by its position.
     pub(super) const fn one_of(self) -> Self {
         self.keeps_type().sensitive(OrderSensitivity::EqualValues).distinct(Distinct::NoEffect)
     }
 
-    /// Of values in their order, whose direction may be written.
+    /// Depends on the order of the values, whose direction may be written.
     pub(super) const fn of_ordered(self) -> Self {
         self.sensitive(OrderSensitivity::Values).argument_order(ArgumentOrder::Values)
     }

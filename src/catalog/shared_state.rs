@@ -1,22 +1,22 @@
-//! Which state a function's results are read off, where several functions share one.
+//! The state from which a function's result is computed, where several functions can share it.
 
-/// What results are read off; functions of one kind can share a pass.
+/// A shareable state; calls with the same kind of state can be evaluated in one pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SharedState {
-    /// How many values there are; read off any state that counts them.
+    /// The number of values; available from any state that counts them.
     Count,
-    /// Sums and how many values they have.
+    /// The sum and the number of values.
     Totals,
-    /// Two moments.
+    /// The first two moments.
     Moments,
-    /// Four.
+    /// The first four moments.
     Shape,
     /// The moments of pairs.
     Pairs,
 }
 
 impl SharedState {
-    /// Whether the state knows how many values of one column it has.
+    /// Whether the state contains the number of values of one column.
     #[must_use]
     pub(crate) const fn counts(self) -> bool {
         matches!(self, Self::Totals | Self::Moments)

@@ -1,7 +1,7 @@
-//! Result types: what a function makes of its arguments' types, by Spark's rules.
+//! Result types by Spark's rules.
 //!
-//! Types that only Arrow has follow the nearest one of Spark: unsigned integers sum to `Int64` (`UInt64` to
-//! `UInt64`, which cannot be negative), half floats count as floats, large, view and dictionary strings as strings.
+//! Types that only Arrow has follow the nearest Spark type: unsigned integers sum to `Int64` (`UInt64` to `UInt64`,
+//! which cannot be negative), half floats are treated as floats; large, view and dictionary strings as strings.
 
 use std::sync::Arc;
 
@@ -11,32 +11,32 @@ use super::algebra::Algebra;
 use crate::error::{Error, Result};
 use crate::spec::udf::UserFunction;
 
-/// What the plan knows of a call once its types are known.
+/// The types of a call, and the algebra of its states.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Signature {
-    /// The types that the arguments which are columns are read as.
+    /// The types as which the column arguments are read.
     pub inputs: Vec<DataType>,
     /// The result's type.
     pub output: DataType,
     /// Whether the result may be NULL.
     pub nullable: bool,
-    /// What its states allow.
+    /// The operations that its states support.
     pub algebra: Algebra,
 }
 
-/// What a call says beside its arguments, as far as types and algebra follow from it.
+/// The modifiers of a call that affect its types or algebra.
 #[expect(clippy::struct_excessive_bools, reason = "each is written in a call, or is not")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Modifiers {
     /// Spark's ANSI mode.
     pub ansi: bool,
-    /// Equal arguments take part once.
+    /// Duplicate arguments are aggregated once.
     pub distinct: bool,
-    /// The frame's rows are read in an order of their own.
+    /// The frame's rows are read in an order other than the window's.
     pub argument_order: bool,
     /// RESPECT NULLS was written.
     pub respect_nulls: bool,
-    /// Lists of a frame's values are list views.
+    /// Lists of a frame's values are returned as list views.
     pub list_views: bool,
 }
 
@@ -46,23 +46,23 @@ impl Default for Modifiers {
     }
 }
 
-/// A call, as far as its types follow from it.
+/// The parts of a call from which its types follow.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CallTypes<'a> {
     /// The function's name.
     pub(super) name: &'static str,
-    /// Where the function takes frequencies.
+    /// The index of the frequency argument, if the function takes one.
     pub(super) frequency: Option<usize>,
-    /// The arguments' types, as many as the function takes.
+    /// The argument types; their number is already checked.
     pub(super) types: &'a [DataType],
-    /// What else was written.
+    /// The modifiers.
     pub(super) modifiers: Modifiers,
 }
 
-/// The types of a function: each row of the catalog has one of the rules below.
+/// A typing rule; each row of the catalog has one of the rules below.
 pub(super) type Rule = fn(&CallTypes) -> Result<Signature>;
 
-/// The signature of a user's function: it reads its arguments as they are.
+/// The signature of a user-defined function, which reads its arguments unconverted.
 #[must_use]
 pub(crate) fn of_user(function: &UserFunction, types: Vec<DataType>, modifiers: Modifiers) -> Signature {
     let algebra = match function {
@@ -79,17 +79,17 @@ pub(crate) fn of_user(function: &UserFunction, types: Vec<DataType>, modifiers: 
 }
 
 impl CallTypes<'_> {
-    /// The values' type of the argument of this index.
+    /// The type of the argument at this index, dictionaries and runs decoded.
     fn values(&self, index: usize) -> &DataType {
         self.types.get(index).map_or(&DataType::Null, values)
     }
 
-    /// The type of the first argument as it is, a dictionary's too.
+    /// The type of the first argument, dictionaries and runs included.
     fn first(&self) -> DataType {
         self.types.first().cloned().unwrap_or(DataType::Null)
     }
 
-    /// So many arguments, read as doubles.
+    /// `count` arguments read as doubles.
     fn doubles(&self, count: usize) -> Result<Vec<DataType>> {
         for index in 0..count.min(self.types.len()) {
             let data_type = self.values(index);
@@ -100,7 +100,7 @@ impl CallTypes<'_> {
         Ok(vec![DataType::Float64; count])
     }
 
-    /// The type a condition is read as.
+    /// The first argument read as a condition.
     fn boolean(&self) -> Result<DataType> {
         match self.values(0) {
             DataType::Boolean | DataType::Null => Ok(DataType::Boolean),
@@ -114,7 +114,7 @@ impl CallTypes<'_> {
         if orderable(data_type) { Ok(()) } else { Err(refused(self.name, data_type, "a type that has an order")) }
     }
 
-    /// Values are told apart by their order.
+    /// An error unless the values can be ordered, by which they are compared.
     fn groupable(&self) -> Result<()> {
         let data_type = self.values(0);
         if orderable(data_type) {
@@ -124,7 +124,7 @@ impl CallTypes<'_> {
         }
     }
 
-    /// A list of values, as a view where these are asked for.
+    /// The list type for values, or a list view if requested.
     fn list(&self, element: DataType, nullable: bool) -> DataType {
         match list_of(element, nullable) {
             DataType::List(field) if self.modifiers.list_views => DataType::ListView(field),
@@ -133,7 +133,7 @@ impl CallTypes<'_> {
     }
 }
 
-/// Of one argument.
+/// A signature with one argument.
 fn unary(input: DataType, output: DataType, algebra: Algebra) -> Signature {
     Signature { inputs: vec![input], output, nullable: true, algebra }
 }
@@ -142,44 +142,44 @@ fn counts_of(inputs: Vec<DataType>, algebra: Algebra) -> Signature {
     Signature { inputs, output: DataType::Int64, nullable: false, algebra }
 }
 
-/// Counts, of whatever arguments.
+/// A count of rows, for arguments of any type.
 #[expect(clippy::unnecessary_wraps, reason = "a rule of the catalog")]
 pub(super) fn counts(given: &CallTypes) -> Result<Signature> {
     Ok(counts_of(given.types.to_vec(), Algebra::Retractable))
 }
 
-/// Counts of what is true.
+/// A count of rows where a condition is true.
 pub(super) fn counts_true(given: &CallTypes) -> Result<Signature> {
     Ok(counts_of(vec![given.boolean()?], Algebra::Retractable))
 }
 
-/// Counts of pairs of numbers.
+/// A count of numeric pairs.
 pub(super) fn counts_pairs(given: &CallTypes) -> Result<Signature> {
     Ok(counts_of(given.doubles(2)?, Algebra::Retractable))
 }
 
-/// Counts of different values.
+/// A count of distinct values.
 #[expect(clippy::unnecessary_wraps, reason = "a rule of the catalog")]
 pub(super) fn counts_different(given: &CallTypes) -> Result<Signature> {
     Ok(counts_of(vec![given.first()], Algebra::Distinct))
 }
 
-/// Sums: of the argument's kind, with more digits.
+/// A sum: the argument's kind of type, with more digits.
 pub(super) fn sum(given: &CallTypes) -> Result<Signature> {
     sum_of(given.name, given.values(0))
 }
 
-/// Means: doubles, or of the argument's kind.
+/// A mean: a double, or the argument's kind of type.
 pub(super) fn average(given: &CallTypes) -> Result<Signature> {
     average_of(given.name, given.values(0))
 }
 
-/// The mean of the first of a pair.
+/// The mean of the first argument of a pair.
 pub(super) fn average_first(given: &CallTypes) -> Result<Signature> {
     average_of_pair(given, 0)
 }
 
-/// The mean of the second of a pair.
+/// The mean of the second argument of a pair.
 pub(super) fn average_second(given: &CallTypes) -> Result<Signature> {
     average_of_pair(given, 1)
 }
@@ -192,19 +192,19 @@ fn average_of_pair(given: &CallTypes, which: usize) -> Result<Signature> {
     Ok(Signature { inputs: both, output, nullable: true, algebra })
 }
 
-/// Doubles of doubles.
+/// A double computed from doubles.
 pub(super) fn double(given: &CallTypes) -> Result<Signature> {
     let inputs = given.doubles(1)?;
     Ok(Signature { inputs, output: DataType::Float64, nullable: true, algebra: Algebra::Mergeable })
 }
 
-/// Doubles of pairs of doubles.
+/// A double computed from pairs of doubles.
 pub(super) fn double_of_pairs(given: &CallTypes) -> Result<Signature> {
     let inputs = given.doubles(2)?;
     Ok(Signature { inputs, output: DataType::Float64, nullable: true, algebra: Algebra::Mergeable })
 }
 
-/// Doubles of doubles, and of their times.
+/// A double computed from doubles and their times.
 pub(super) fn double_by_times(given: &CallTypes) -> Result<Signature> {
     let times = given.values(1);
     if matches!(times, DataType::Interval(_)) || !(is_number(times) || is_moment(times)) {
@@ -215,12 +215,12 @@ pub(super) fn double_by_times(given: &CallTypes) -> Result<Signature> {
     Ok(signature)
 }
 
-/// Bits of whole numbers, which cannot be taken out again.
+/// A bitwise aggregate of integers without an inverse.
 pub(super) fn bits(given: &CallTypes) -> Result<Signature> {
     bits_by(given, Algebra::Mergeable)
 }
 
-/// Bits of whole numbers, which can.
+/// A bitwise aggregate of integers with an inverse (XOR).
 pub(super) fn bits_with_inverse(given: &CallTypes) -> Result<Signature> {
     bits_by(given, Algebra::Retractable)
 }
@@ -233,13 +233,13 @@ fn bits_by(given: &CallTypes, algebra: Algebra) -> Result<Signature> {
     Ok(unary(first.clone(), first.clone(), algebra))
 }
 
-/// One of the values that have an order. The column as it is: a dictionary stays a dictionary.
+/// One of the orderable values, in the column's own type: a dictionary stays a dictionary.
 pub(super) fn extremum(given: &CallTypes) -> Result<Signature> {
     given.ordered(0)?;
     Ok(unary(given.first(), given.first(), Algebra::Selective))
 }
 
-/// A value of the first argument that is chosen by the second, or a list of so many.
+/// A value of the first argument selected by the second, or a list of k values.
 pub(super) fn chosen(given: &CallTypes) -> Result<Signature> {
     given.ordered(1)?;
     let (output, algebra) = match given.types.len() {
@@ -249,36 +249,36 @@ pub(super) fn chosen(given: &CallTypes) -> Result<Signature> {
     Ok(Signature { inputs: given.types[..2].to_vec(), output, nullable: true, algebra })
 }
 
-/// Booleans.
+/// A boolean.
 pub(super) fn logic(given: &CallTypes) -> Result<Signature> {
     let input = given.boolean()?;
     Ok(unary(input.clone(), input, Algebra::Retractable))
 }
 
-/// One of the values that can be compared.
+/// One of the comparable values.
 pub(super) fn frequent(given: &CallTypes) -> Result<Signature> {
     given.groupable()?;
     Ok(unary(given.first(), given.first(), Algebra::Multiset))
 }
 
-/// A number that is made of how often values occur.
+/// A double computed from the frequencies of values.
 pub(super) fn double_of_frequencies(given: &CallTypes) -> Result<Signature> {
     given.groupable()?;
     Ok(Signature { nullable: false, ..unary(given.first(), DataType::Float64, Algebra::Multiset) })
 }
 
-/// Values between others: doubles, or intervals.
+/// An interpolated value: a double or an interval.
 pub(super) fn interpolated(given: &CallTypes) -> Result<Signature> {
     quantile(given, false)
 }
 
-/// A value, read as a double where it is a number.
+/// A discrete quantile; numbers are read as doubles.
 pub(super) fn discrete(given: &CallTypes) -> Result<Signature> {
     let first = given.values(0);
     quantile(given, !(is_number(first) || first.is_string() || is_interval(first)))
 }
 
-/// A value of the argument's type.
+/// A discrete quantile of the argument's type.
 pub(super) fn discrete_of_own_type(given: &CallTypes) -> Result<Signature> {
     quantile(given, true)
 }
@@ -291,7 +291,7 @@ pub(super) fn list(given: &CallTypes) -> Result<Signature> {
     Ok(Signature { nullable: false, ..unary(first, output, gathered(given)) })
 }
 
-/// A list of the different values.
+/// A list of the distinct values.
 pub(super) fn set(given: &CallTypes) -> Result<Signature> {
     given.groupable()?;
     let first = given.first();
@@ -299,7 +299,7 @@ pub(super) fn set(given: &CallTypes) -> Result<Signature> {
     Ok(Signature { nullable: false, ..unary(first, output, Algebra::Multiset) })
 }
 
-/// The values' text, or their bytes.
+/// A joined string, or binary.
 pub(super) fn text(given: &CallTypes) -> Result<Signature> {
     let output = match given.values(0) {
         DataType::Binary | DataType::LargeBinary | DataType::BinaryView | DataType::FixedSizeBinary(_) => {
@@ -312,12 +312,13 @@ pub(super) fn text(given: &CallTypes) -> Result<Signature> {
     Ok(unary(given.first(), output, gathered(given)))
 }
 
-/// Runs of rows, or values that come and go in an order of their own.
+/// The algebra of lists: contiguous row ranges, or values in an argument order.
 fn gathered(given: &CallTypes) -> Algebra {
     if given.modifiers.argument_order { Algebra::Multiset } else { Algebra::Positional }
 }
 
-/// A list of values and heights. Bins that are merged are not those of their values one after another.
+/// A list of values and heights. Merging bins gives other bins than adding the values one by one, so states do not
+/// merge.
 pub(super) fn bins(given: &CallTypes) -> Result<Signature> {
     let first = match given.values(0) {
         none if none.is_string() || none.is_null() => &DataType::Float64,
@@ -331,7 +332,7 @@ pub(super) fn bins(given: &CallTypes) -> Result<Signature> {
     Ok(unary(first.clone(), output, Algebra::UpdateOnly { ordered: false }))
 }
 
-/// The value of a row of the frame: with an order of their own, its rows are looked through for it.
+/// The value of a row of the frame; with an argument order, the row is searched for.
 #[expect(clippy::unnecessary_wraps, reason = "a rule of the catalog")]
 pub(super) fn value(given: &CallTypes) -> Result<Signature> {
     Ok(unary(given.first(), given.first(), by_order(given)))
@@ -343,7 +344,7 @@ pub(super) fn offset(given: &CallTypes) -> Result<Signature> {
     Ok(unary(given.first(), given.first(), Algebra::Positional))
 }
 
-/// The value, or one that lies between its neighbours.
+/// The value, or an interpolation.
 pub(super) fn filled(given: &CallTypes) -> Result<Signature> {
     let first = given.values(0);
     let first = if first.is_null() { &DataType::Float64 } else { first };
@@ -353,7 +354,7 @@ pub(super) fn filled(given: &CallTypes) -> Result<Signature> {
     Ok(unary(first.clone(), first.clone(), Algebra::Positional))
 }
 
-/// The difference of two numbers.
+/// The difference of two values.
 pub(super) fn counter(given: &CallTypes) -> Result<Signature> {
     let first = given.values(0);
     let first = if first.is_null() { &DataType::Float64 } else { first };
@@ -370,26 +371,26 @@ pub(super) fn counter(given: &CallTypes) -> Result<Signature> {
     Ok(signature)
 }
 
-/// The number of a row, or of rows, or of a group of peers.
+/// A rank or a row number, as an integer.
 #[expect(clippy::unnecessary_wraps, reason = "a rule of the catalog")]
 pub(super) fn place(given: &CallTypes) -> Result<Signature> {
     Ok(placed(DataType::Int32, by_order(given)))
 }
 
-/// The number of a group of peers: of those of a frame, which are before the row is not enough to know.
+/// A dense rank. Within a frame it cannot be computed from the number of smaller rows, so it counts distinct values.
 #[expect(clippy::unnecessary_wraps, reason = "a rule of the catalog")]
 pub(super) fn dense_place(given: &CallTypes) -> Result<Signature> {
     let counted = if given.modifiers.argument_order { Algebra::Multiset } else { Algebra::Positional };
     Ok(placed(DataType::Int32, counted))
 }
 
-/// A row's share of the rows.
+/// A fraction of the rows.
 #[expect(clippy::unnecessary_wraps, reason = "a rule of the catalog")]
 pub(super) fn share(given: &CallTypes) -> Result<Signature> {
     Ok(placed(DataType::Float64, by_order(given)))
 }
 
-/// The number of a bucket: of a frame without rows there is none.
+/// A bucket number, which is NULL for a frame without rows.
 #[expect(clippy::unnecessary_wraps, reason = "a rule of the catalog")]
 pub(super) fn bucket(given: &CallTypes) -> Result<Signature> {
     let nullable = given.modifiers.argument_order;
@@ -400,12 +401,12 @@ fn placed(output: DataType, algebra: Algebra) -> Signature {
     Signature { inputs: vec![], output, nullable: false, algebra }
 }
 
-/// Row numbers, or places among the frame's rows by an order of their own.
+/// The algebra of ranks: row numbers, or ranks among the frame's rows by an argument order.
 fn by_order(given: &CallTypes) -> Algebra {
     if given.modifiers.argument_order { Algebra::Ordered } else { Algebra::Positional }
 }
 
-/// A user's function has its types from the user: see [`of_user`].
+/// The rule of user-defined functions: their types come from the user, see [`of_user`].
 pub(super) fn user(given: &CallTypes) -> Result<Signature> {
     Err(Error::internal(format!("a {} has its types from the user", given.name)))
 }
@@ -435,7 +436,7 @@ fn average_of(name: &str, first: &DataType) -> Result<Signature> {
     Ok(Signature { inputs: vec![input], output, nullable: true, algebra })
 }
 
-/// Quantiles; `own`: of the values' type, where Spark has it so.
+/// Quantiles; with `own` in the values' type, where Spark returns that.
 fn quantile(given: &CallTypes, own: bool) -> Result<Signature> {
     let first = given.values(0);
     let input = match first {
@@ -454,17 +455,17 @@ fn quantile(given: &CallTypes, own: bool) -> Result<Signature> {
     Ok(Signature { inputs, output, nullable: true, algebra: Algebra::Quantile })
 }
 
-/// Whether the type is a distance that can be divided.
+/// Whether the type is an interval or a duration.
 fn is_interval(data_type: &DataType) -> bool {
     matches!(data_type, DataType::Duration(_) | DataType::Interval(IntervalUnit::YearMonth))
 }
 
-/// `array<element>`, its child named as Spark names it.
+/// `array<element>`, its child field named as in Spark.
 fn list_of(element: DataType, nullable: bool) -> DataType {
     DataType::List(Arc::new(Field::new("element", element, nullable)))
 }
 
-/// Whether values are held apart from the rows, and may be null there though no row is.
+/// Whether values are stored apart from the rows and may be null where no row is.
 fn encoded(data_type: &DataType) -> bool {
     values(data_type) != data_type
 }
@@ -474,13 +475,14 @@ pub(crate) fn is_number(data_type: &DataType) -> bool {
     data_type.is_numeric() || data_type.is_null()
 }
 
-/// Whether the type is a moment or a distance between two, in one unit.
+/// Whether the type is temporal with values in one unit: a date, a time, a timestamp, a duration, a year-month
+/// interval.
 pub(crate) fn is_moment(data_type: &DataType) -> bool {
     let several = matches!(data_type, DataType::Interval(unit) if *unit != IntervalUnit::YearMonth);
     data_type.is_temporal() && !several
 }
 
-/// The type of a dictionary's or a run's values; any other type as it is.
+/// The value type of a dictionary or run-end-encoded type; any other type unchanged.
 #[must_use]
 pub(crate) fn values(data_type: &DataType) -> &DataType {
     match data_type {
@@ -490,7 +492,7 @@ pub(crate) fn values(data_type: &DataType) -> &DataType {
     }
 }
 
-/// Whether values of the type can be compared, and so be keys, or have a least one.
+/// Whether values of the type can be compared, so that they can be keys and have a minimum.
 #[must_use]
 pub(crate) fn orderable(data_type: &DataType) -> bool {
     match data_type {
@@ -507,14 +509,14 @@ pub(crate) fn orderable(data_type: &DataType) -> bool {
     }
 }
 
-/// The type a sum or a mean reads its argument as.
+/// The type as which a sum or a mean reads its argument.
 fn summable(name: &str, data_type: &DataType) -> Result<DataType> {
     use DataType as T;
     Ok(match data_type {
         T::Int8 | T::Int16 | T::Int32 | T::UInt8 | T::UInt16 => T::Int32,
         T::Int64 | T::UInt32 => T::Int64,
         T::UInt64 => T::UInt64,
-        // Spark reads a string as a double, an instant as its seconds, and an untyped NULL as a double.
+        // Spark reads a string as a double, a timestamp as its seconds, and an untyped NULL as a double.
         T::Float16
         | T::Float32
         | T::Float64

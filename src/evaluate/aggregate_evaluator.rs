@@ -1,4 +1,5 @@
-//! The evaluator of an aggregate under a strategy: one constructor for each algebra, which names the strategies it can run.
+//! Builds the evaluator of an aggregate under a strategy: one constructor per algebra, listing the strategies it
+//! supports.
 
 use super::evaluator::Evaluator;
 use super::fold::AggregateEvaluator;
@@ -9,10 +10,10 @@ use crate::model::section::Section;
 use crate::sort::sort_column::SortColumn;
 use crate::spec::strategy::Strategy;
 
-/// The evaluator of any aggregate.
+/// The evaluator of an aggregate with mergeable states.
 ///
 /// # Errors
-/// The strategy asks more of the aggregate than `merge`.
+/// The strategy needs more than `merge`.
 pub(crate) fn evaluator_for_mergeable<A: Aggregate + 'static>(
     aggregate: A,
     strategy: Strategy,
@@ -32,10 +33,10 @@ fn unserved_strategy(strategy: Strategy) -> Error {
     Error::internal(format!("the plan chose {strategy} for an aggregate that cannot serve it"))
 }
 
-/// The evaluator of an aggregate that can also subtract.
+/// The evaluator of an aggregate that can also retract.
 ///
 /// # Errors
-/// The strategy asks more of the aggregate than that.
+/// The strategy needs more than that.
 pub(crate) fn evaluator_for_retractable<A: Aggregate<Accumulator: Removable> + 'static>(
     aggregate: A,
     strategy: Strategy,
@@ -56,11 +57,11 @@ pub(crate) const COMMON_FOR_MERGEABLE: [Strategy; 4] =
 pub(crate) const COMMON_FOR_RETRACTABLE: [Strategy; 4] =
     [Strategy::Grouped, Strategy::Whole, Strategy::Scan, Strategy::Prefix];
 
-/// As [`evaluator_for_mergeable`], for no more than the strategies that a plan chooses for most frames: each strategy is compiled for
-/// each aggregate.
+/// As [`evaluator_for_mergeable`], restricted to the strategies that a plan chooses for most frames, because each
+/// strategy is compiled for each aggregate.
 ///
 /// # Errors
-/// Another strategy.
+/// Any other strategy.
 pub(crate) fn common_evaluator_for_mergeable<A: Aggregate + 'static>(
     aggregate: A,
     strategy: Strategy,
@@ -76,10 +77,10 @@ pub(crate) fn common_evaluator_for_mergeable<A: Aggregate + 'static>(
     }
 }
 
-/// As [`evaluator_for_retractable`], for no more than the strategies that a plan chooses for most frames.
+/// As [`evaluator_for_retractable`], restricted to the strategies that a plan chooses for most frames.
 ///
 /// # Errors
-/// Another strategy.
+/// Any other strategy.
 pub(crate) fn common_evaluator_for_retractable<A: Aggregate<Accumulator: Removable> + 'static>(
     aggregate: A,
     strategy: Strategy,
@@ -95,10 +96,10 @@ pub(crate) fn common_evaluator_for_retractable<A: Aggregate<Accumulator: Removab
     }
 }
 
-/// The evaluator of an aggregate that picks one row.
+/// The evaluator of an aggregate whose result is a value of one row.
 ///
 /// # Errors
-/// The strategy asks more of the aggregate than that.
+/// The strategy needs more than that.
 pub(crate) fn evaluator_for_selective<A: Aggregate<Accumulator: Selective> + 'static>(
     aggregate: A,
     strategy: Strategy,
@@ -113,10 +114,11 @@ pub(crate) fn evaluator_for_selective<A: Aggregate<Accumulator: Selective> + 'st
     }
 }
 
-/// The evaluator of an aggregate whose states take rows in and nothing else, in an order of their own if there are keys.
+/// The evaluator of an aggregate whose states support update only, with rows read in the order of `order` if it has
+/// keys.
 ///
 /// # Errors
-/// The strategy asks more of the aggregate than that; the memory for the order.
+/// The strategy needs more than that; there is no memory for the order.
 pub(crate) fn evaluator_for_update_only<A: Aggregate + 'static>(
     aggregate: A,
     strategy: Strategy,

@@ -1,15 +1,15 @@
-//! Monotonic deque: the rows that may still become the choice, best first.
+//! Monotonic deque: the rows that can still become the selected one, best first.
 //!
 //! ```text
 //!   values   5 3 8 4 6 9        min over the frame [ 3 8 4 6 ]
-//!   queue      3 . 4 6          8 can never be chosen again: 4 came later and is smaller
+//!   queue      3 . 4 6          8 can never be selected again: 4 came later and is smaller
 //! ```
 //!
-//! A row enters at the back after throwing out every row it beats, and leaves at the front when the frame passes
-//! it; the front is the answer. Cost: O(1) amortised per row for frames that never go back; memory O(W) at worst,
-//! for a frame that is already sorted. Wins for min, max and kin over moving frames of any width.
-//! Source: Tangwongsan, Hirzel, Schneider, "In-order sliding-window aggregation in worst-case constant time"
-//! (VLDB Journal 2021) gives the history; the folklore name is the ascending-minima algorithm.
+//! A row enters at the back, after every row that it beats is removed, and leaves at the front once the frame has
+//! passed it; the front is the result. Cost: O(1) amortised per row for frames that never move back; memory O(W) in the
+//! worst case, a frame that is already sorted. Best for min, max and similar aggregates over moving frames of any
+//! width. Source: Tangwongsan, Hirzel, Schneider, "In-order sliding-window aggregation in worst-case constant time"
+//! (VLDB Journal 2021) gives the history; also known as the ascending minima algorithm.
 
 use std::ops::Range;
 
@@ -17,23 +17,24 @@ use super::fold::Fold;
 use crate::error::Result;
 use crate::model::aggregate::{Accumulator, Aggregate, Selective};
 
-/// Keeps the rows that may still be chosen.
+/// Keeps the rows that can still be selected.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Deque;
 
-/// Rows that have left are thrown out of the queue's memory when they are so many, and more than half of it.
+/// Rows that have left are removed from memory once there are this many of them and they are more than half of the
+/// queue.
 const COMPACT_AFTER_ROWS: usize = 1024;
 
-/// The queue, and the run that it is of.
+/// The queue and the run of rows that it covers.
 #[derive(Debug, Default)]
 pub(crate) struct MonotonicQueue {
     run: Range<usize>,
-    /// The queue is `rows[gone..]`: what has left at the front stays for a while, so that there is no ring to go around.
+    /// The queue is `rows[gone..]`; rows that have left the front are removed later, so no ring buffer is needed.
     rows: Vec<u32>,
     gone: usize,
 }
 
-/// Takes the rows that `row` beats from the queue's end.
+/// Removes the rows that `row` beats from the end of the queue.
 #[inline(always)]
 fn pop_beaten<A: Selective>(accumulator: &A, rows: &mut Vec<u32>, gone: usize, row: usize) {
     while rows[gone..].last().is_some_and(|&old| !accumulator.prefers_old(old as usize, row)) {
@@ -48,8 +49,8 @@ impl<A: Aggregate<Accumulator: Selective>> Fold<A> for Deque {
         MonotonicQueue::default()
     }
 
-    // Compilers make a call of it as soon as other code grows, or of `pop_beaten`, and the queue's length then goes through
-    // memory twice a row: 9.4 ns instead of 7.3.
+    // Without this attribute compilers emit a call once other code (or `pop_beaten`) grows, and the queue's length then
+    // goes through memory twice per row (`benches/kernels.rs`).
     #[inline(always)]
     fn state(&self, accumulator: &A::Accumulator, queue: &mut MonotonicQueue, run: Range<usize>) -> Result<A::State> {
         let MonotonicQueue { run: known, rows, gone } = queue;
@@ -64,8 +65,8 @@ impl<A: Aggregate<Accumulator: Selective>> Fold<A> for Deque {
                 rows.push(row as u32);
             }
         }
-        // Where a frame moves by a row, one row leaves or none, which cannot be foreseen; a second one does not.
-        // The question stands here twice: asked by one closure, a fifth of NULLs took 10.6 ns a row instead of 9.6.
+        // Where a frame moves by one row, at most one row leaves, unpredictably: the first check has no branch. The
+        // condition is written out twice because sharing it in a closure is slower.
         if let Some(&old) = rows.get(*gone) {
             *gone += usize::from((old as usize) < run.start);
         }

@@ -1,4 +1,4 @@
-//! What every strategy and every function implements: an evaluator of one call over one section.
+//! The interface of every strategy and function: an evaluator of one call over one section.
 
 use std::ops::Range;
 
@@ -15,21 +15,21 @@ use crate::spec::strategy::Strategy;
 use crate::util::cancel::Cancel;
 use crate::util::threads::Threads;
 
-/// Frames are filled and answered so many at a time: their bounds stay in the first-level cache.
+/// Frames are resolved and evaluated in blocks of this many, so that their bounds stay in the first-level cache.
 pub(crate) const FRAMES_PER_BLOCK: usize = 1024;
 
-/// Computes one call over one section.
+/// Evaluates one call over one section.
 ///
-/// `evaluate` is pure in its rows: any rows, in any order, on any thread, give the same answers.
+/// `evaluate` is a pure function of the rows: any rows, in any order, on any thread, give the same results.
 pub trait Evaluator: Send + Sync {
     /// The results of `rows`, one each, as a column of the call's type.
     ///
     /// # Errors
-    /// A result that does not fit its type, a value that cannot be read, or cancellation.
+    /// A result that does not fit its type, a value that cannot be converted, or cancellation.
     fn evaluate(&self, frames: &Frames, rows: Range<usize>, carry: &Carry, cancel: &Cancel) -> Result<ArrayRef>;
 
-    /// Refuses results of all of `rows` that cannot fit their type or the memory there is, before any is made; they are then
-    /// asked for piece by piece.
+    /// Checks before evaluation that the results of all of `rows` together fit their type and the available memory;
+    /// they are then computed piece by piece.
     ///
     /// # Errors
     /// As for `evaluate`.
@@ -37,17 +37,18 @@ pub trait Evaluator: Send + Sync {
         Ok(())
     }
 
-    /// What `rows`, which lie in one partition, appended to the right of what `state` covers came to.
+    /// The state of the rows that `state` covers followed by `rows`, which lie in one partition.
     ///
-    /// Called only where the plan says that a state stands for the rows before a section.
+    /// Called only where the plan allows a state to replace the rows before a section.
     ///
     /// # Errors
     /// As for `evaluate`.
     fn save_state(&self, state: Option<&RecordBatch>, rows: Range<usize>) -> Result<RecordBatch>;
 
-    /// What the rows of `left` and then those of `right` came to, both by `save_state`; a peer group begins with `right`.
+    /// The state of the rows of `left` followed by those of `right`, both from `save_state`; a peer group begins with
+    /// `right`.
     ///
-    /// Called only where the plan says that states of sections can be joined.
+    /// Called only where the plan allows the states of sections to be merged.
     ///
     /// # Errors
     /// As for `evaluate`.
@@ -55,8 +56,8 @@ pub trait Evaluator: Send + Sync {
         Err(Error::internal("the states of this call cannot be joined"))
     }
 
-    /// One answer for each group of rows, whose order the sort columns say, if this is a call with one answer per partition
-    /// that takes its rows as they come; `None` otherwise. The section's edges play no part.
+    /// One result for each group of rows, if the call has one result per partition and accepts rows in input order;
+    /// `None` otherwise. The sort columns give the order of a group's rows; the section's boundaries are ignored.
     ///
     /// # Errors
     /// As for `evaluate`.
@@ -64,22 +65,22 @@ pub trait Evaluator: Send + Sync {
         Ok(None)
     }
 
-    /// The first row whose answer may still change when more rows of an open section's last partition come.
+    /// The first row whose result may still change when more rows of an open section's last partition arrive.
     fn first_unsettled(&self, frames: &Frames) -> usize {
         frames.first_unsettled()
     }
 
-    /// The first row that must stay once the rows before `answered` have been answered; rows before it are
-    /// needed by no later frame, or are covered by the carry.
+    /// The first row to keep once the rows before `answered` are evaluated; no later frame needs rows before it, or the
+    /// carry covers them.
     fn first_needed(&self, frames: &Frames, answered: usize) -> usize {
         frames.first_needed(answered)
     }
 }
 
-/// Calls `f` with each of `rows` and the pieces of its frame, in row order.
+/// Calls `f` with each of `rows` and the ranges of its frame, in row order.
 ///
 /// # Errors
-/// Cancellation, bounds that cannot be found, the first error of `f`.
+/// Cancellation, bounds that cannot be resolved, the first error of `f`.
 pub(crate) fn for_each_frame(
     frames: &Frames,
     rows: Range<usize>,
@@ -94,7 +95,7 @@ pub(crate) fn for_each_frame(
 /// Calls `f` with each block of frames of `rows`, in row order. Not generic, so that it is compiled once.
 ///
 /// # Errors
-/// Cancellation, bounds that cannot be found, the first error of `f`.
+/// Cancellation, bounds that cannot be resolved, the first error of `f`.
 pub(crate) fn for_each_block(
     frames: &Frames,
     rows: Range<usize>,
@@ -112,10 +113,10 @@ pub(crate) fn for_each_block(
     Ok(())
 }
 
-/// What decides how an evaluator visits the frames of a call.
+/// Determines how an evaluator visits the frames of a call.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FrameTraits {
-    /// The strategy that the plan chose.
+    /// The strategy chosen by the plan.
     pub(crate) strategy: Strategy,
     /// Neither end of a frame moves back from one row to the next.
     pub(crate) monotone: bool,

@@ -1,8 +1,8 @@
-//! The finisher: turns any aggregate and any strategy into an evaluator.
+//! Makes an evaluator from any aggregate and any strategy.
 //!
-//! It alone puts together what a frame's answer is made of, left to right: the carry, then the pieces that
-//! EXCLUDE leaves of the frame. A strategy sees one run of rows at a time, or, where each frame of a block is one run
-//! all runs of the block: its loop is then compiled for the aggregate as one.
+//! Only this file combines the parts of a frame's state, from left to right: the carry, then the ranges that EXCLUDE
+//! leaves of the frame. A strategy folds one run of rows at a time, or, where each frame of a block is one run, all
+//! runs of the block in one loop compiled for the aggregate.
 
 use std::ops::Range;
 
@@ -20,19 +20,19 @@ use crate::sort::sort_column::SortColumn;
 use crate::util::cancel::Cancel;
 use crate::util::threads::Threads;
 
-/// Cancellation is looked for at least once in so many rows of frames, which a naive fold reads one by one.
+/// Cancellation is checked at least once per this many frame rows, each of which a naive fold reads.
 const ROWS_PER_CANCEL_CHECK: usize = 1 << 24;
 
-/// A piece of a frame per lane: left of what EXCLUDE takes out, the row that TIES keeps, right of it. Within a
-/// lane, successive rows' pieces move as monotonically as the frames do.
+/// One lane per range of a frame: before the excluded rows, the row that TIES keeps, and after the excluded rows.
+/// Within a lane, ranges move as monotonically as the frames do.
 const EXCLUDE_PIECES: usize = 3;
 
 /// How a strategy folds runs of rows into states.
 pub(crate) trait Fold<A: Aggregate>: Send + Sync {
-    /// What the strategy remembers from one row of a lane to the next. It speeds answers up, it never changes them.
+    /// What the strategy keeps from one row of a lane to the next. It affects speed only, never results.
     type Cursor;
 
-    /// A cursor that has seen nothing.
+    /// An empty cursor.
     fn cursor(&self, accumulator: &A::Accumulator) -> Self::Cursor;
 
     /// The state of `run`, which is not empty.
@@ -41,7 +41,7 @@ pub(crate) trait Fold<A: Aggregate>: Send + Sync {
     /// As for [`Accumulator::update`].
     fn state(&self, accumulator: &A::Accumulator, cursor: &mut Self::Cursor, run: Range<usize>) -> Result<A::State>;
 
-    /// The answer of each group; `None` where rows of a partition have several.
+    /// The result of each group; `None` if the rows of a partition can have different results.
     ///
     /// # Errors
     /// As for [`Accumulator::update`] and [`ResultReader::evaluate`], or cancellation.
@@ -49,8 +49,7 @@ pub(crate) trait Fold<A: Aggregate>: Send + Sync {
         Ok(None)
     }
 
-    /// Appends the results of a block of frames, one run each, some of them maybe empty, and all of them behind what
-    /// is carried.
+    /// Appends the results of a block of frames, one run each; runs may be empty, and all follow the carried state.
     ///
     /// # Errors
     /// As for `state` and [`ResultReader::evaluate`], or cancellation.
@@ -72,7 +71,7 @@ pub(crate) trait Fold<A: Aggregate>: Send + Sync {
     }
 }
 
-/// `piece` behind what is carried, to be read.
+/// The state of the carried rows followed by `piece`.
 #[inline(always)]
 pub(super) fn with_prefix<A: Accumulator>(
     accumulator: &A,
@@ -85,8 +84,8 @@ pub(super) fn with_prefix<A: Accumulator>(
     }
 }
 
-/// Lets `change` work on a copy of `value` where a copy costs nothing: the optimiser may then keep `value` itself in
-/// registers, although the rare `change` is no part of the loop around it.
+/// For types without destructors, runs `change` on a copy of `value`, so that `value` can stay in registers in the
+/// caller's loop (its address does not escape).
 #[inline(always)]
 pub(super) fn in_registers<T: Clone, R>(value: &mut T, change: impl FnOnce(&mut T) -> Result<R>) -> Result<R> {
     if std::mem::needs_drop::<T>() {
@@ -98,7 +97,7 @@ pub(super) fn in_registers<T: Clone, R>(value: &mut T, change: impl FnOnce(&mut 
     Ok(answer)
 }
 
-/// The states of `runs` behind what is carried: of those that hold rows by `state`.
+/// The states of `runs` after the carried state, empty runs included; `state` gives those of the others.
 #[inline(always)]
 pub(super) fn states<A: Accumulator>(
     accumulator: &A,
@@ -114,7 +113,7 @@ pub(super) fn states<A: Accumulator>(
     })
 }
 
-/// Rows read since cancellation was last looked for.
+/// The number of rows read since the last cancellation check.
 #[derive(Debug)]
 pub(crate) struct CancelBudget<'a> {
     cancel: &'a Cancel,
@@ -122,7 +121,7 @@ pub(crate) struct CancelBudget<'a> {
 }
 
 impl CancelBudget<'_> {
-    /// Reads so many rows, as long as nobody has asked to stop.
+    /// Counts rows as read, and checks for cancellation when it is due.
     ///
     /// # Errors
     /// Cancellation.
@@ -142,9 +141,9 @@ impl CancelBudget<'_> {
 pub(crate) struct AggregateEvaluator<A, F> {
     aggregate: A,
     fold: F,
-    /// The row behind the partition that a carry's state speaks of.
+    /// The end of the partition that a carry's `state` belongs to.
     first_partition_end: usize,
-    /// Where the partition begins that its `after` speaks of.
+    /// The beginning of the partition that a carry's `after` belongs to.
     last_partition_begin: usize,
 }
 
@@ -172,7 +171,8 @@ impl<A: Aggregate, F: Fold<A>> Evaluator for AggregateEvaluator<A, F> {
         for_each_block(frames, rows, cancel, &mut |bounds| {
             let carried = carried.as_ref().filter(|_| bounds.rows.start < *first_partition_end);
             let after = after.as_ref().filter(|_| *last_partition_begin < bounds.rows.end);
-            // A carry speaks of all rows of the block or of none, and comes first; else they are answered one by one.
+            // A carry applies to all rows of the block or to none, and precedes them; otherwise rows are evaluated one
+            // by one.
             let alike = after.is_none() && (carried.is_none() || bounds.rows.end <= *first_partition_end);
             if let Some(runs) = bounds.runs().filter(|_| alike) {
                 return fold.fold_block(aggregate, &mut lanes[0], runs, carried, &mut work, &mut out);
@@ -218,7 +218,7 @@ impl<A: Aggregate, F: Fold<A>> Evaluator for AggregateEvaluator<A, F> {
     }
 }
 
-/// The saved state of what `state` stands for and of `rows` behind it.
+/// The saved state of the rows that `state` covers followed by `rows`.
 pub(super) fn append_saved<A: Accumulator>(
     accumulator: &A,
     state: Option<&RecordBatch>,
@@ -234,7 +234,7 @@ pub(super) fn append_saved<A: Accumulator>(
     accumulator.save(&state)
 }
 
-/// The saved state of the rows of two.
+/// The merge of two saved states.
 pub(super) fn merge_saved<A: Accumulator>(
     accumulator: &A,
     left: &RecordBatch,

@@ -1,7 +1,7 @@
-//! At least: NULL where too few rows of the frame take part.
+//! The `min_rows` modifier: NULL where fewer rows of the frame are counted.
 //!
-//! The rows are counted by an ordinary count over the same frames, so `min_rows` costs what a count costs and
-//! serves every function alike.
+//! An ordinary count over the same frames counts the rows, so `min_rows` costs as much as a count and works for every
+//! function.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::model::carry::Carry;
 use crate::util::cancel::Cancel;
 use crate::util::threads::Threads;
 
-/// An evaluator whose answers hold only where `count` reaches `rows`.
+/// An evaluator whose results are NULL where `count` is less than `rows`.
 pub(crate) struct MinRows {
     inner: Box<dyn Evaluator>,
     count: Box<dyn Evaluator>,
@@ -28,7 +28,7 @@ pub(crate) struct MinRows {
 }
 
 impl MinRows {
-    /// `inner` where `count`, which yields Int64 without nulls, is at least `rows`.
+    /// `inner` where `count`, an Int64 column without nulls, is at least `rows`; NULL elsewhere.
     #[must_use]
     pub(crate) fn new(inner: Box<dyn Evaluator>, count: Box<dyn Evaluator>, rows: u64) -> Self {
         Self { inner, count, rows: i64::try_from(rows).unwrap_or(i64::MAX) }
@@ -95,7 +95,7 @@ fn split_state(state: Option<&RecordBatch>) -> Result<[Option<RecordBatch>; 2]> 
     Ok([part(0)?, part(1)?])
 }
 
-/// Two states as one. They may differ in rows, so each becomes one list.
+/// Combines two states into one. They may differ in length, so each becomes one list.
 fn combine_states(inner: RecordBatch, count: RecordBatch) -> Result<RecordBatch> {
     let columns = [("inner", inner), ("count", count)].map(|(name, state)| {
         let offsets = OffsetBuffer::from_lengths([state.num_rows()]);

@@ -1,7 +1,7 @@
-//! Naive: folds each frame anew.
+//! Naive: folds each frame from scratch.
 //!
-//! Cost: O(W) per row for frames of W rows, no memory. It is the oracle every other strategy is held against, and
-//! the fastest way for frames of a few rows.
+//! Cost: O(W) per row for frames of W rows, no memory. It is the reference against which every other strategy is
+//! tested, and the fastest strategy for frames of a few rows.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use super::fold::Fold;
 use crate::error::Result;
 use crate::model::aggregate::{Accumulator, Aggregate};
 
-/// Remembers nothing.
+/// Keeps nothing between frames.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Naive;
 

@@ -1,4 +1,4 @@
-//! Prefix difference: the state of a frame is what lies before its end less what lies before its begin.
+//! Prefix difference: the state of a frame is the state before its end minus the state before its begin.
 //!
 //! ```text
 //!   |------- before end -------|
@@ -6,13 +6,14 @@
 //!                    [ frame   ]
 //! ```
 //!
-//! Instead of prefixes of the whole partition, those of a block of frames are written down: of the rows that enter in it
-//! and of those that leave, counted from its first frame. How many rows come and go with each frame is then no branch. Where
-//! one row comes and one goes with each frame, as with most, one prefix will do: of what each step changes. Where
-//! frames move far, as from one large partition to the next, and for states that are no difference of two, the cursor moves
-//! from frame to frame: rows that enter are updated into its state, rows that leave are removed from it.
-//! Cost: O(1) amortised per row for frames that never go back, no memory but a block's. Only for states whose retract is exact
-//! (counts, integer and decimal sums in wide accumulators): a float would drift.
+//! Instead of prefixes of the whole partition, those of a block of frames are stored: of the rows that enter in the
+//! block and of those that leave, counted from its first frame. The number of rows that enter or leave per frame then
+//! causes no branch. Where one row enters and one leaves with each frame, the common case, a single prefix suffices: of
+//! the change per step. Where frames move far, as from one large partition to the next, and for states that are not a
+//! difference of two, the cursor moves from frame to frame: rows that enter are added to its state, rows that leave are
+//! retracted from it. Cost: O(1) amortised per row for frames that never move back; memory for one block. Used for
+//! states with exact retraction (counts, integer and decimal sums in wide accumulators; floats would accumulate errors)
+//! and for the `retract` of user-defined aggregates.
 
 use std::ops::Range;
 
@@ -29,16 +30,16 @@ use crate::util::simd::with_avx2_only;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Prefix;
 
-/// The most rows that may enter or leave in a block for their prefixes to be written down.
+/// The maximum number of rows that may enter or leave in a block for which prefixes are stored.
 const MAX_PREFIX_ROWS: usize = 8 * FRAMES_PER_BLOCK;
 
-/// What one lane remembers: the frame last seen and its state.
+/// What one lane keeps: the last frame and its state.
 #[derive(Debug)]
 pub(crate) struct PrefixWindow<S> {
     run: Range<usize>,
     state: S,
     prefixes: Prefixes<S>,
-    /// Room for the states of frames, or for the prefixes at their ends where these do not stand side by side.
+    /// Buffers for the states of frames, or for the prefixes at their ends where these are not contiguous.
     room: [Vec<S>; 2],
 }
 
@@ -55,7 +56,7 @@ struct Prefixes<S> {
 }
 
 impl<S: Clone> Prefixes<S> {
-    /// The state of a frame, if it is one of those that the block's first and last reach.
+    /// The state of a frame whose ends both lie within the stored prefixes.
     #[inline(always)]
     fn state<A: Removable<State = S>>(&self, accumulator: &A, run: &Range<usize>) -> Option<S> {
         let entered = self.entered.get(run.end.wrapping_sub(self.end))?;
@@ -63,8 +64,8 @@ impl<S: Clone> Prefixes<S> {
     }
 }
 
-/// The prefixes up to each of `ends`, which is row `from` and so many: the next ones if all ends move by a row, the same
-/// if none moves, else each where it is found; `None` where one is not among them.
+/// The prefixes at `ends`, where `prefixes[0]` belongs to row `from`: a slice if all ends move by one row, one value
+/// repeated if none moves, else each looked up; `None` if one is not stored.
 #[inline(always)]
 fn prefixes_at<'a, S: Clone>(
     prefixes: &'a [S],
@@ -107,7 +108,7 @@ impl<S: Clone> PrefixWindow<S> {
         Ok(())
     }
 
-    /// Answers the frames, if both of their ends move by a row each.
+    /// Evaluates the frames, if both ends of each move by one row.
     #[inline(always)]
     fn evaluate_by_steps<A: Aggregate<State = S, Accumulator: Removable>>(
         &mut self,
@@ -128,7 +129,7 @@ impl<S: Clone> PrefixWindow<S> {
         Ok(true)
     }
 
-    /// Answers a block of frames by prefixes, unless they move far.
+    /// Evaluates a block of frames by prefixes, unless they move far.
     #[inline(always)]
     fn evaluate_by_prefixes<A: Aggregate<State = S, Accumulator: Removable>>(
         &mut self,
@@ -154,7 +155,7 @@ impl<S: Clone> PrefixWindow<S> {
             prefixes[0] = state.clone();
             accumulator.append_scan(&mut state, rows, keep_all(), &mut prefixes[1..])?;
         }
-        // Frames may jump, if this way was asked for.
+        // Frames may move arbitrarily if the strategy was set explicitly.
         let anew = |run| {
             let mut state = accumulator.init();
             accumulator.update(&mut state, run)?;

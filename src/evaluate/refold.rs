@@ -1,4 +1,4 @@
-//! Refold: frames folded from left to right into one state, with nothing but `update`.
+//! Refold: folds frames from left to right into one state, using `update` only.
 //!
 //! ```text
 //!   last frame    [======]            the state so far
@@ -6,10 +6,10 @@
 //!   another            [=======]      fold from the first row again
 //! ```
 //!
-//! For states that cannot be joined, and for frames whose rows are read in an order of their own, where joining
-//! states would put rows in the wrong places. A carry is where the fold begins.
-//! Cost: O(1) updates per row for frames that only grow, or that are equal; W for any other frame of W rows, and
-//! O(W log W) comparisons where an order is asked for. Memory: one state, and 4 bytes a row with such an order.
+//! For states that do not merge, and for frames whose rows are read in an argument order, where merging states would
+//! put rows in the wrong order. The fold starts from the carry. Cost: O(1) updates per row for frames that only grow or
+//! are equal; W for any other frame of W rows, and O(W log W) comparisons with an argument order. Memory: one state,
+//! and 4 bytes per row with an argument order.
 
 use std::ops::Range;
 
@@ -27,31 +27,31 @@ use crate::sort::sort_column::SortColumn;
 use crate::sort::sort_to_indices::sort;
 use crate::util::cancel::Cancel;
 
-/// An aggregate evaluated by updates alone.
+/// An aggregate evaluated by updates only.
 #[derive(Debug)]
 pub(crate) struct Refold<A> {
     aggregate: A,
-    /// Rows are read in an order of their own.
+    /// Rows are read in an argument order.
     ordered: bool,
-    /// Each frame is folded from its first row, whatever the one before was.
+    /// Each frame is folded from its first row, whatever the previous frame was.
     anew: bool,
-    /// The place of each row in that order; `None`: it is the window's.
+    /// The position of each row in that order; `None` if it is the window's order.
     places: Option<Vec<u32>>,
     first_partition_end: usize,
     last_partition_begin: usize,
 }
 
-/// The frame last folded.
+/// The last frame and its fold.
 struct LastFold<S> {
     pieces: Vec<Range<usize>>,
     carried: bool,
-    /// The greatest place of its rows.
+    /// The largest position of its rows.
     last: Option<u32>,
     state: S,
 }
 
 impl<A: Aggregate> Refold<A> {
-    /// The evaluator over `section`; `order`: read each frame's rows in the order of these keys, if there are any.
+    /// The evaluator over `section`; each frame's rows are read in the order of the keys `order`, if there are any.
     ///
     /// # Errors
     /// A key without an order.
@@ -72,13 +72,13 @@ impl<A: Aggregate> Refold<A> {
         Ok(Self { aggregate, ordered, anew: false, places, first_partition_end, last_partition_begin })
     }
 
-    /// Folds each frame from its first row, by its definition.
+    /// Folds each frame from its first row, by definition.
     #[must_use]
     pub(crate) fn naive(self) -> Self {
         Self { anew: true, ..self }
     }
 
-    /// Appends rows to the fold, unless some of them belong before rows that are in it: then says no.
+    /// Appends rows to the fold; returns `false` if some of them belong before rows that are already in it.
     fn append(&self, folded: &mut LastFold<A::State>, entering: &[Range<usize>]) -> Result<bool> {
         let Some(places) = &self.places else {
             for run in entering {
@@ -101,7 +101,7 @@ impl<A: Aggregate> Refold<A> {
         Ok(true)
     }
 
-    /// The fold of a frame, going on from the frame before where that is its beginning.
+    /// The fold of a frame, continuing from the previous frame if that is a prefix of it.
     fn fold(
         &self,
         before: Option<LastFold<A::State>>,
@@ -124,7 +124,7 @@ impl<A: Aggregate> Refold<A> {
     }
 }
 
-/// What `pieces` hold behind all of `known`, if they begin with it.
+/// The ranges of `pieces` after all of `known`, if they begin with it.
 fn entering(known: &[Range<usize>], pieces: &[Range<usize>]) -> Option<Vec<Range<usize>>> {
     let Some((last, first)) = known.split_last() else {
         return Some(pieces.to_vec());

@@ -5,9 +5,9 @@
 //!   shrinking           <==[=======]     states of suffixes, built backwards once per partition
 //! ```
 //!
-//! A shrinking frame's states are suffixes of the partition. Rather than one per row, the cursor keeps one per
-//! 64 rows and opens one chunk at a time. Cost: O(1) per row (growing: one update; shrinking: two updates
-//! and one merge); memory one state growing, 1/64 of a state per row of the partition shrinking.
+//! The states of shrinking frames are those of suffixes of the partition. Instead of one per row, the cursor keeps one
+//! per 64 rows and expands one chunk at a time. Cost: O(1) per row (growing: one update; shrinking: two updates and one
+//! merge); memory: one state when growing, 1/64 of a state per row of the partition when shrinking.
 
 use std::mem::needs_drop;
 use std::ops::Range;
@@ -21,10 +21,10 @@ use crate::model::section::Section;
 use crate::util::boundaries::Boundaries;
 use crate::util::simd::with_avx2_only;
 
-/// Rows between two kept suffixes: the opened chunk's states stay in the first-level cache.
+/// Rows between two stored suffixes: the states of an expanded chunk stay in the first-level cache.
 const SUFFIX_INTERVAL: usize = 64;
 
-/// So many frames are worth to be answered together.
+/// The minimum number of frames for evaluating them together to pay.
 const MIN_FRAMES: usize = 16;
 
 /// Scans forwards from a frame's begin, or backwards from its partition's end.
@@ -41,17 +41,17 @@ impl Scan {
     }
 }
 
-/// What a scan has read so far.
+/// The progress of a scan.
 #[derive(Debug)]
 pub(crate) struct ScanState<S> {
     forwards: ForwardState<S>,
-    /// The states of some frames that are answered together.
+    /// The states of frames that are evaluated together.
     together: StateBuffer<S>,
-    /// States of `row..run.end`; the next frame is expected to end where this one does.
+    /// States of `row..run.end`; the next frame is expected to have the same end.
     backwards: Option<SuffixCache<S>>,
 }
 
-/// The state of `run`; the next frame is expected to begin where it does.
+/// The state of `run`; the next frame is expected to have the same begin.
 #[derive(Debug, Clone)]
 struct ForwardState<S> {
     run: Range<usize>,
@@ -62,16 +62,16 @@ struct ForwardState<S> {
 #[derive(Debug)]
 pub(crate) struct SuffixCache<S> {
     run: Range<usize>,
-    /// `kept[k]` is the state of `((run.start / SUFFIX_INTERVAL) + 1 + k) * SUFFIX_INTERVAL..run.end`, first chunk's end first.
+    /// `kept[k]` is the state of `((run.start / SUFFIX_INTERVAL) + 1 + k) * SUFFIX_INTERVAL..run.end`.
     kept: Vec<S>,
-    /// The rows of the opened chunk that lie in the run.
+    /// The rows of the expanded chunk that lie in the run.
     open: Range<usize>,
     /// `states[k]` is the state of `open.start + k..run.end`.
     states: Vec<S>,
 }
 
 impl<S: Clone> SuffixCache<S> {
-    /// The suffixes of `run`, in the place of those before: most partitions may be of a few rows.
+    /// The suffixes of `run`, reusing the memory of the previous ones: most partitions may have few rows.
     fn new<A: Accumulator<State = S>>(accumulator: &A, run: Range<usize>, before: Option<Self>) -> Result<Self> {
         let (mut kept, states) = before.map_or_else(Default::default, |before| (before.kept, before.states));
         kept.clear();
@@ -106,7 +106,7 @@ impl<S: Clone> SuffixCache<S> {
         Ok(self.states[row - self.open.start].clone())
     }
 
-    /// Opens the chunk of `row`.
+    /// Expands the chunk of `row`.
     #[inline]
     fn expand<A: Accumulator<State = S>>(&mut self, accumulator: &A, row: usize) -> Result<()> {
         if self.open.contains(&row) {
@@ -120,8 +120,8 @@ impl<S: Clone> SuffixCache<S> {
         accumulator.prepend_scan(&mut later, self.open.clone(), keep_all(), &mut self.states)
     }
 
-    /// The states of as many suffixes as `runs` begin with, each a row shorter than the one before, up to where the
-    /// chunk ends.
+    /// The states of as many leading `runs` as are suffixes, each one row shorter than the one before, up to the end of
+    /// the chunk.
     fn shrinking_states<A: Accumulator<State = S>>(
         &mut self,
         accumulator: &A,
@@ -142,7 +142,7 @@ impl<S: Clone> ForwardState<S> {
         Self { run: 0..0, state: accumulator.init() }
     }
 
-    /// The state of `run`. One row more at the end is the common step.
+    /// The state of `run`. One more row at the end is the common step.
     #[inline(always)]
     fn move_to<A: Accumulator<State = S>>(
         &mut self,
@@ -166,7 +166,7 @@ impl<S: Clone> ForwardState<S> {
         Ok(self.state.clone())
     }
 
-    /// Answers the frames, if they grow from here, or anew, by a row each, or if they shrink so.
+    /// Evaluates the frames, if they grow by one row each, continuing or starting anew, or shrink by one row each.
     #[inline(always)]
     fn evaluate_block<A: Aggregate<State = S>>(
         &mut self,
@@ -195,7 +195,7 @@ impl<S: Clone> ForwardState<S> {
         Ok(true)
     }
 
-    /// Goes on to `run`, or begins anew; or else the state of `run` is that of a suffix.
+    /// Continues to `run` or starts anew; returns the state of `run` if it is a suffix.
     #[inline(never)]
     fn jump_to<A: Accumulator<State = S>>(
         &mut self,
@@ -205,8 +205,8 @@ impl<S: Clone> ForwardState<S> {
         run: Range<usize>,
     ) -> Result<Option<S>> {
         if run.start != self.run.start || run.end < self.run.end {
-            // A new partition, or a new lane: a frame that ends with its partition will shrink, any other will grow.
-            // A frame that is its partition's only row may do either; forwards is the cheaper guess.
+            // A new partition or lane: a frame that ends with its partition will shrink, any other will grow. A frame
+            // that is its partition's only row may do either; scanning forwards is the cheaper guess.
             if run.len() > 1 && run.end == scan.partitions.run_end(run.start) {
                 let before = backwards.take();
                 let suffixes = backwards.insert(SuffixCache::new(accumulator, run.clone(), before)?);
@@ -220,7 +220,7 @@ impl<S: Clone> ForwardState<S> {
     }
 }
 
-/// Answers the frames, if they shrink by a row each, the last of them to a few rows at most.
+/// Evaluates the frames, if they shrink by one row each, and the last has at most a few rows.
 #[inline(always)]
 fn evaluate_shrinking<A: Aggregate>(
     aggregate: &A,
@@ -241,7 +241,7 @@ fn evaluate_shrinking<A: Aggregate>(
     let rows = each.next().map_or(last.start, |first| first.start)..last.start + 1;
     room.mark_long_runs(runs);
     if let Some(last) = room.kept.last_mut() {
-        // What is behind its first row has been put into the state.
+        // The rows after its first row are already in the state.
         *last = u64::MAX;
     }
     room.states.resize_with(rows.len(), || accumulator.init());
@@ -273,7 +273,7 @@ impl<A: Aggregate> Fold<A> for Scan {
         let (accumulator, readout) = (aggregate.accumulator(), aggregate.reader());
         let mut forwards = std::mem::replace(&mut cursor.forwards, ForwardState::new(accumulator));
         while !runs.is_empty() {
-            // Frames that shrink, or grow, row by row need not be asked for one by one.
+            // Frames that shrink or grow row by row are evaluated together.
             if let Some(suffixes) = &mut cursor.backwards {
                 let shrinking_states = suffixes.shrinking_states(accumulator, runs.iter())?;
                 let many = shrinking_states.len();

@@ -1,19 +1,19 @@
-//! What is known of some frames that are answered together.
+//! A buffer for the states of frames that are evaluated together.
 
 use crate::bounds::block::FrameRuns;
 use crate::util::simd::with_widest_vectors;
 
-/// So many frames are worth to be answered together, and their states stay in the first-level cache.
+/// The number of frames to evaluate together: enough for it to pay, while their states stay in the first-level cache.
 pub(super) const MAX_FRAMES: usize = 128;
 
-/// Room for the states of some frames that are answered together.
+/// A buffer for the states of frames that are evaluated together.
 #[derive(Debug)]
 pub(super) struct StateBuffer<S> {
     /// The states of their rows.
     pub(super) states: Vec<S>,
-    /// All bits for each row whose state goes on from the row before, none where it begins anew.
+    /// All bits set for each row whose state continues from the row before, zero where it starts anew.
     ///
-    /// Written down first, since compilers that know where bits come from make branches of them.
+    /// Stored beforehand, because compilers that see where the bits come from turn them into branches.
     pub(super) kept: Vec<u64>,
 }
 
@@ -22,7 +22,7 @@ impl<S> StateBuffer<S> {
         Self { states: Vec::new(), kept: Vec::new() }
     }
 
-    /// Notes which of the frames are of more than one row.
+    /// Records which of the frames have more than one row.
     pub(super) fn mark_long_runs(&mut self, FrameRuns { begin, end }: FrameRuns) {
         let kept = &mut self.kept;
         kept.clear();

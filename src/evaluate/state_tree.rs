@@ -1,13 +1,14 @@
-//! A tree of states whose leaves come and go: what is there merges to the state at its root.
+//! A tree of states whose leaves can be set and removed; its root is the merge of all leaves.
 //!
 //! ```text
 //!   1                 [ merge of all ]
 //!   2 3          [ 0 and 1 ]    [ 2 and 3 ]
-//!   4 5 6 7      0      1       2      .         leaf 3 is away: the state of no rows
+//!   4 5 6 7      0      1       2      .         leaf 3 is removed: the empty state
 //! ```
 //!
-//! Cost: O(log n) merges per leaf that comes or goes and per range that is read; two states a leaf. Left before right,
-//! so merge need not commute. For states that cannot be subtracted; those that can need no tree.
+//! Cost: O(log n) merges per leaf that is set or removed and per range that is read; two states per leaf. States are
+//! merged from left to right, so merge need not commute. For states that cannot be retracted; retractable ones need no
+//! tree.
 
 use std::ops::Range;
 
@@ -18,7 +19,7 @@ use crate::util::reserve;
 /// Leaves and their merges.
 #[derive(Debug)]
 pub(crate) struct StateTree<S> {
-    /// Node `n` has the children `2n` and `2n + 1`; leaves are the last half.
+    /// Node `n` has the children `2n` and `2n + 1`; the second half are leaves.
     nodes: Vec<S>,
 }
 
@@ -29,7 +30,7 @@ impl<S> Default for StateTree<S> {
 }
 
 impl<S: Clone + Send + Sync> StateTree<S> {
-    /// `leaves` leaves, all away.
+    /// Resets the tree to `leaves` empty leaves.
     ///
     /// # Errors
     /// There is no memory for them.
@@ -37,7 +38,7 @@ impl<S: Clone + Send + Sync> StateTree<S> {
         reserve::refill(&mut self.nodes, 2 * leaves.next_power_of_two(), accumulator.init())
     }
 
-    /// The leaf becomes `state`.
+    /// Sets a leaf to `state`.
     ///
     /// # Errors
     /// As for [`Accumulator::merge`].
@@ -66,7 +67,7 @@ impl<S: Clone + Send + Sync> StateTree<S> {
         let leaves = self.nodes.len() / 2;
         let (mut low, mut high) = (leaves + range.start, leaves + range.end);
         let mut state = accumulator.init();
-        // Nodes right of the middle, found from the outside in.
+        // Nodes right of the middle, collected from the outside in.
         let mut aside = [0; usize::BITS as usize];
         let mut kept = 0;
         while low < high {

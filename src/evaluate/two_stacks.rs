@@ -6,18 +6,16 @@
 //!   back                 state of efg          a row enters: update
 //! ```
 //!
-//! The frame's state is the front's top merged with the back. When the front is used up, the rows of the frame
-//! are folded backwards into a new front. Each row is put before the front once, after the back once, and one merge
-//! makes the answer: O(1) amortised per row for frames that never go back; memory one state per row of the frame. Wins
-//! for float sums, moments and every other mergeable state that cannot, or must not, be subtracted.
+//! The frame's state is the top of the front merged with the back. When the front is empty, the rows of the frame are
+//! folded backwards into a new front. Each row is prepended to the front once and appended to the back once, and each
+//! result takes one merge: O(1) amortised per row for frames that never move back; memory: one state per row of the
+//! frame. Best for float sums, moments and every other mergeable state that cannot be retracted, or not exactly.
 //! Source: the functional queue of Okasaki (1995) as used for windows by Tangwongsan et al., "General incremental
 //! sliding-window aggregation" (PVLDB 8, 2015).
 //!
-//! Narrow frames have a way of their own (`two_stacks_fixed.rs`).
-//! Where frames move by a row each, or one end does and the other stays, the back's states are written down for some frames,
-//! and all of them are merged with the front's beside them: merges that need not wait for each other, nor for the rows. Over a
-//! million rows in order, ±1000, one thread, the whole call: min of bigint with NULLs 6.2 ms without and
-//! 5.1 with it, float sum 6.4 and 5.8.
+//! Narrow frames are evaluated by `two_stacks_fixed.rs`. Where both ends of the frames move by one row, or one end does
+//! and the other stays, the back's states of a number of frames are stored and then merged with the front's: these
+//! merges depend neither on each other nor on the rows (`benches/kernels.rs`).
 
 use std::mem::needs_drop;
 use std::ops::Range;
@@ -30,17 +28,18 @@ use crate::error::Result;
 use crate::model::aggregate::{Accumulator, Aggregate, ResultReader, keep_all};
 use crate::util::simd::with_avx2_only;
 
-/// A call for all rows of a front is worth it from so many on.
+/// The minimum number of rows for filling a front in one call to pay.
 const MIN_FRONT_ROWS: usize = 16;
 
-/// Frames of so many rows, whose stacks turn as often, are worth to be answered together.
+/// The minimum number of rows of a frame, after as many of which its stacks are refilled, for evaluating frames
+/// together to pay.
 const MIN_FRAME_ROWS: usize = 64;
 
 /// Keeps the two stacks.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TwoStacks;
 
-/// The stacks of one lane. The front has the states of the last rows before the middle, of all of them first.
+/// The stacks of one lane. The front contains states of the last rows before the middle, that of all of them first.
 #[derive(Debug)]
 pub(crate) struct StackStates<S> {
     front: Vec<S>,
@@ -49,7 +48,7 @@ pub(crate) struct StackStates<S> {
     narrow: FixedWidthStates<S>,
 }
 
-/// The states of some frames' rows before the middle, where they are all the same, and of those from the middle on.
+/// The states of frames' rows before the middle (one, if all have the same) and of those from the middle on.
 #[derive(Debug)]
 struct BlockStates<S> {
     fronts: Vec<S>,
@@ -61,7 +60,7 @@ struct BlockStates<S> {
 struct BackStack<S> {
     run: Range<usize>,
     middle: usize,
-    /// Of the rows from the middle on.
+    /// The state of the rows from the middle on.
     state: S,
 }
 
@@ -70,7 +69,7 @@ impl<S: Clone> BackStack<S> {
         Self { run: 0..0, middle: 0, state: accumulator.init() }
     }
 
-    /// The state of `run`. One row more at the end is the common step.
+    /// The state of `run`. One more row at the end is the common step.
     #[inline(always)]
     fn move_to<A: Accumulator<State = S>>(
         &mut self,
@@ -87,7 +86,7 @@ impl<S: Clone> BackStack<S> {
         } else if run.end > known {
             in_registers(&mut self.state, |state| accumulator.update(state, known..run.end))?;
         }
-        // What lies in the front beyond this is of rows that have left.
+        // Front states of more rows than this include rows that have left.
         let rows = self.middle - run.start;
         self.run = run;
         match front.get(front.len().wrapping_sub(rows)) {
@@ -96,7 +95,7 @@ impl<S: Clone> BackStack<S> {
         }
     }
 
-    /// Answers the first of the frames, if they move as frames mostly do: as many as the front goes on for. Says how many.
+    /// Evaluates the leading frames if they move by one row, until the front is empty. Returns how many.
     #[inline(always)]
     fn evaluate_block<A: Aggregate<State = S>>(
         &mut self,
@@ -108,7 +107,7 @@ impl<S: Clone> BackStack<S> {
         let (accumulator, readout) = (aggregate.accumulator(), aggregate.reader());
         let Some((first, moves)) = runs.sliding() else { return Ok(0) };
         self.move_to(accumulator, front, first.clone())?;
-        // Once the front is used up the rows are folded into a new one.
+        // When the front is empty, the rows are folded into a new one.
         let left = self.middle - first.start;
         let most = runs.iter().len();
         let count = if moves.begin { most.min(left.max(1)) } else { most };
@@ -134,7 +133,7 @@ impl<S: Clone> BackStack<S> {
         Ok(count)
     }
 
-    /// Makes a front of the rows that are known and lie in `run`, if it goes on from there.
+    /// Fills a front from the known rows that lie in `run`, if it continues from them.
     #[inline(never)]
     fn flip<A: Accumulator<State = S>>(
         &mut self,

@@ -1,35 +1,35 @@
-//! Narrow frames: all of one width, which move by a row each.
+//! Two stacks for narrow frames of one width that move by one row each.
 //!
 //! ```text
 //!   rows     a b c | d e f | g h i         blocks as wide as a frame
 //!   fronts   abc bc c  def ef f            from each row to the end of its block
-//!   backs    -   d  de  -  g  gh           from the block's begin to each row, but for a whole block
-//!   frames   abc bcd cde def efg fgh       a front and the back beside it
+//!   backs    -   d  de  -  g  gh           from the block's begin to each row, except for a whole block
+//!   frames   abc bcd cde def efg fgh       a front merged with the back after it
 //! ```
 //!
-//! Two stacks of which no row has to wait for the row before: where they turn is known beforehand. Cost: two steps and a merge
-//! per row, the states of some frames of memory. Wins where frames are narrow, since stacks turn once a frame then, each time by
-//! a branch that is not foreseen.
-//! Source: van Herk, "A fast algorithm for local minimum and maximum filters on rectangular and octagonal kernels" (Pattern
-//! Recognition Letters 13, 1992); Gil and Werman, "Computing 2-D min, median, and max filters" (IEEE PAMI 15, 1993).
+//! The form of two stacks in which no row depends on the row before, as the refills are known beforehand. Cost: two
+//! steps and a merge per row; memory: the states of a batch of frames. Best for narrow frames, for which the general
+//! form refills once per frame, each time by an unpredictable branch. Source: van Herk, "A fast algorithm for local
+//! minimum and maximum filters on rectangular and octagonal kernels" (Pattern Recognition Letters 13, 1992); Gil and
+//! Werman, "Computing 2-D min, median, and max filters" (IEEE PAMI 15, 1993).
 
 use crate::bounds::block::FrameRuns;
 use crate::bounds::motion::Motion;
 use crate::error::Result;
 use crate::model::aggregate::{Accumulator, Aggregate, ResultReader};
 
-/// So many narrow frames are answered together: the more, the fewer rows are read twice, and their states stay in the
-/// first-level cache.
+/// The number of narrow frames to evaluate together: the more, the fewer rows are read twice, while their states stay
+/// in the first-level cache.
 pub(super) const FRAMES_PER_BATCH: usize = 256;
 
-/// Room for the states of some frames' rows.
+/// Buffers for the states of a batch of frames.
 #[derive(Debug)]
 pub(super) struct FixedWidthStates<S> {
     /// From a row to the end of its block.
     fronts: Vec<S>,
     /// From the block's begin to a row.
     backs: Vec<S>,
-    /// None where a block begins, else all bits set.
+    /// Zero where a block begins, else all bits set.
     kept: Vec<u64>,
 }
 
@@ -38,7 +38,7 @@ impl<S: Clone> FixedWidthStates<S> {
         Self { fronts: Vec::new(), backs: Vec::new(), kept: Vec::new() }
     }
 
-    /// Answers the frames, if they are of one width and move by a row each. Says how many.
+    /// Evaluates the leading frames, if they have one width and move by one row each. Returns how many.
     #[inline(always)]
     pub(super) fn evaluate_block<A: Aggregate<State = S>>(
         &mut self,
@@ -69,7 +69,7 @@ impl<S: Clone> FixedWidthStates<S> {
             kept.iter().copied(),
             &mut backs[1..],
         )?;
-        // A frame that is a block is its front.
+        // A frame that is a whole block is its front alone.
         backs.iter_mut().step_by(width).for_each(|back| *back = accumulator.init());
         let merged = fronts.iter().zip(&*backs).map(|(front, back)| accumulator.merged(front, back));
         readout.evaluate_block(merged, out)?;

@@ -1,7 +1,7 @@
-//! Blocks: functions of a user's that answer many frames, or many partitions, in one call.
+//! Blocks: user-defined functions that evaluate many frames, or many partitions, in one call.
 //!
-//! Cost: the function's own, and 16 bytes a row of a block for where frames begin and end. It wins where the
-//! function is itself written over columns, so that a call costs as much for a million frames as for one.
+//! Cost: that of the function, and 16 bytes per row of a block for the frames' bounds. Best for functions that operate
+//! on whole columns, whose cost per call amortises over the frames.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -18,10 +18,10 @@ use crate::model::carry::Carry;
 use crate::spec::udf::{UserFrames, UserPartitions};
 use crate::util::cancel::Cancel;
 
-/// Rows of a block: enough for what one call costs to vanish, few enough for cancellation to be seen.
+/// Rows per block: enough to amortise the cost of a call, few enough to react to cancellation.
 const UDF_ROWS_PER_CALL: usize = 1 << 20;
 
-/// A function of frames over the columns of a section.
+/// A user-defined function of frames over the columns of a section.
 pub(crate) struct FrameBlocks {
     function: Arc<dyn UserFrames>,
     places: IncludedRows,
@@ -29,10 +29,10 @@ pub(crate) struct FrameBlocks {
 }
 
 impl FrameBlocks {
-    /// The evaluator over the rows of `args` that have a place.
+    /// The evaluator over the counted rows of `args`.
     ///
     /// # Errors
-    /// Text that outgrows its offsets.
+    /// Strings that exceed their offset type.
     pub(crate) fn new(function: Arc<dyn UserFrames>, places: IncludedRows, args: &[ArrayRef]) -> Result<Self> {
         let args = args.iter().map(|arg| places.take(arg)).collect::<Result<_>>()?;
         Ok(Self { function, places, args })
@@ -61,7 +61,7 @@ impl Evaluator for FrameBlocks {
     }
 }
 
-/// A function of partitions over the columns of a section. Frames are the partitions.
+/// A user-defined function of partitions over the columns of a section. Frames are the partitions.
 pub(crate) struct PartitionBlocks {
     function: Arc<dyn UserPartitions>,
     args: Vec<ArrayRef>,
@@ -102,7 +102,7 @@ impl Evaluator for PartitionBlocks {
     }
 }
 
-/// The results of `f` for each block of `rows`, one after another.
+/// The results of `f` for each block of `rows`, in sequence.
 fn evaluate_blocks(
     rows: Range<usize>,
     cancel: &Cancel,

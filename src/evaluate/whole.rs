@@ -1,16 +1,17 @@
 //! Whole: one state per partition, repeated for each of its rows.
 //!
-//! Cost: O(1) per row amortised, one state of memory. Wins where the frame is the entire partition.
+//! Cost: O(1) per row amortised; memory: one state. Best where the frame is the entire partition.
 //!
-//! Rows that are not brought together have a state for each partition, found by its number:
+//! Unsorted rows have one state per partition, addressed by the partition's number:
 //!
 //! ```text
 //!   partition   2 0 2 1 2        states   [ 0 ][ 1 ][ 2 ]      a row, or a run of rows of one partition, is an update
 //! ```
 //!
-//! On several threads each share of the rows has states of its own, merged in the end, or answered at once where no other
-//! share has rows of these partitions. The shares of float sums depend on the rows and not on the threads, and so do their last
-//! digits. Memory: a state per share and partition that may have rows in it, one per partition where rows come in order.
+//! With several threads, each share of the rows has its own states, merged at the end, or evaluated directly if no
+//! other share has rows of the same partitions. The shares of float sums depend on the rows only, not on the number of
+//! threads, and so does their rounding. Memory: one state per share and partition that may have rows in it; one per
+//! partition for sorted rows.
 
 use std::mem::needs_drop;
 use std::ops::Range;
@@ -29,17 +30,17 @@ use crate::util::cancel::Cancel;
 use crate::util::simd::with_avx2_only;
 use crate::util::threads::Threads;
 
-/// Runs up to so many rows are short: what their states come to is then no matter of blocks, whose sums are taken in lanes.
+/// Runs up to this length are short; their states do not depend on folding in blocks, whose sums are taken in lanes.
 const MAX_SHORT_RUN: u32 = 32;
 
-/// Remembers the last run and its state.
+/// Keeps the last run and its state.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Whole {
-    /// States that are merged are those of all their rows to the last digit.
+    /// Whether merging states gives exactly the state of all rows, without rounding.
     pub exact: bool,
 }
 
-/// What is remembered.
+/// The last run and its state.
 #[derive(Debug)]
 pub(crate) struct CachedState<S> {
     last: Option<(Range<usize>, S)>,
@@ -47,8 +48,8 @@ pub(crate) struct CachedState<S> {
 }
 
 impl<S: Clone> CachedState<S> {
-    /// Answers the frames, if their runs are short and each frame has a row of its own, or nearly: the states of all the rows
-    /// are written down, and each frame is answered by that of its last row.
+    /// Evaluates the frames if their runs are short and nearly every frame has a row of its own: computes the states of
+    /// all rows, and takes for each frame the state of its last row.
     #[inline(always)]
     fn evaluate_short_runs<A: Aggregate<State = S>>(
         &mut self,
@@ -144,16 +145,17 @@ impl<A: Aggregate> Fold<A> for Whole {
     }
 }
 
-/// Where runs of a group are shorter than this, rows are appended one by one: where runs end is not to be foreseen.
+/// Where a group's runs are shorter than this on average, rows are appended one by one: the ends of runs are
+/// unpredictable.
 const MIN_RUN_ROWS: usize = 8;
 
-/// So many rows tell how long the runs of a step are.
+/// The number of rows sampled to estimate the length of the runs of a step.
 const PROBE_ROWS: usize = 1 << 12;
 
-/// Rows between two looks at whether to go on.
+/// Rows between two cancellation checks.
 const ROWS_PER_CANCEL_CHECK: usize = 1 << 16;
 
-/// The answer of each group.
+/// The result of each group.
 fn by_group<A: Aggregate>(aggregate: &A, groups: &RowGroups, exact: bool, threads: &Threads) -> Result<ArrayRef> {
     let (accumulator, readout) = (aggregate.accumulator(), aggregate.reader());
     let fill =
@@ -170,7 +172,7 @@ fn by_group<A: Aggregate>(aggregate: &A, groups: &RowGroups, exact: bool, thread
         };
         return answers(groups.fold(shares, &accumulator.init(), &fill, &mut merge, threads)?);
     };
-    // What is not generic is compiled once.
+    // Not generic, so that it is compiled once.
     let answer: &(dyn Fn(GroupShare) -> Result<ArrayRef> + Send + Sync) = &|share| {
         let mut states = vec![accumulator.init(); share.groups.len()];
         fill(&share, &mut states)?;
@@ -183,8 +185,8 @@ fn by_group<A: Aggregate>(aggregate: &A, groups: &RowGroups, exact: bool, thread
     }
 }
 
-/// Folds the rows of a share into the states of its groups. A function of its own, whose arguments compilers know to be apart:
-/// what they cannot tell from a state is read again for each row.
+/// Folds the rows of a share into the states of its groups. A separate function, whose arguments the compiler knows not
+/// to alias: otherwise it would reload them for each row.
 #[inline(never)]
 fn fold_share<A: Accumulator>(
     accumulator: &A,

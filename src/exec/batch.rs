@@ -1,13 +1,13 @@
-//! All rows at once: sort once per order, evaluate in parallel, write back in input order.
+//! Evaluation of a whole batch: one sort per order, parallel evaluation, results in input order.
 //!
 //! ```text
-//!   order      7 2 5 | 0 6 | 4 1 3 8      blocks of whole partitions, each one thread's
+//!   order      7 2 5 | 0 6 | 4 1 3 8      blocks of whole partitions, one thread per block
 //!   gather  -> evaluate all calls -> write back, while the block is in the cache
 //! ```
 //!
-//! Calls that have one answer per partition are answered without a sort, where the order of its rows makes no difference
-//! or only tells its first and last row. Frames that end so many rows away and so hold all of each partition are such;
-//! where only some partitions are that short, those of a block are answered by the cheaper frame that they make.
+//! Calls with one result per partition are evaluated without a sort, where the order of the rows does not affect the
+//! result or only determines the first and last row. Frames by a number of rows that covers every partition count as
+//! such; where only some partitions are that short, their blocks use the cheaper plan for whole-partition frames.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -38,27 +38,27 @@ use crate::util::cancel::Cancel;
 use crate::util::reserve;
 use crate::util::threads::Threads;
 
-/// Partitions' lengths are looked at where they are, on average, at most one part in so many of what they may be.
+/// Try the plan for whole-partition frames only if the mean partition length is at most 1/this of the limit.
 const CHECKED_LENGTH_FRACTION: usize = 2;
 
-/// What a value of no fixed width takes while a column is made, without what it holds: a row number, offsets.
+/// The estimated bytes per row of building a column of variable width, without its values: a row number and offsets.
 const VARIABLE_WIDTH_BYTES: usize = 24;
 
-/// What may be dealt by a route at one time, in bytes a row for each pass: a long that is read and one that is answered.
+/// The maximum bytes per row and pass that are declustered at one time: one 64-bit value read and one written.
 const MAX_DECLUSTERED_BYTES: usize = 16;
 
 impl Plan {
-    /// The calls' columns for all rows of `batch`, which keep their order.
+    /// Evaluates the calls for all rows of `batch`; the results are in the order of the rows.
     ///
-    /// Cost: one sort per distinct order that the rows do not have already, then what each call's strategy costs.
+    /// Cost: one sort per distinct order in which the rows are not yet, then the cost of each call's strategy.
     ///
     /// # Errors
-    /// Results that do not fit their type, values that cannot be read, a batch of another schema.
+    /// Results that do not fit their type, values that cannot be converted, a batch of another schema.
     pub fn compute(&self, batch: &RecordBatch) -> Result<RecordBatch> {
         self.compute_until(batch, &Cancel::default())
     }
 
-    /// The rows of `batch` with one more column for each call, as [`Plan::compute`] answers them.
+    /// The rows of `batch` with one more column for each call, computed as by [`Plan::compute`].
     ///
     /// ```
     /// use std::sync::Arc;
@@ -82,7 +82,7 @@ impl Plan {
         Ok(RecordBatch::try_new_with_options(self.appended_schema(), columns, &options)?)
     }
 
-    /// As [`Plan::compute`], stopping early once `cancel` says so.
+    /// As [`Plan::compute`], but stops early if `cancel` is set.
     ///
     /// # Errors
     /// As for `compute`, and [`crate::ErrorKind::Cancelled`].
@@ -91,7 +91,7 @@ impl Plan {
     }
 }
 
-/// The calls' columns for the rows of `batch`.
+/// Evaluates the calls for the rows of `batch`.
 fn compute(plan: &Plan, batch: &RecordBatch, cancel: &Cancel) -> Result<RecordBatch> {
     check_schema(plan, batch.schema_ref())?;
     reserve::probe_start(batch.num_rows())?;
@@ -113,23 +113,23 @@ fn compute(plan: &Plan, batch: &RecordBatch, cancel: &Cancel) -> Result<RecordBa
     Ok(RecordBatch::try_new_with_options(plan.output_schema().clone(), columns.collect::<Result<_>>()?, &options)?)
 }
 
-/// The numbers of calls, those together that one evaluation answers.
+/// Call indices, grouped by pass.
 type Passes<'a> = Vec<&'a [usize]>;
 
-/// All rows, to be answered in one of the plan's orders.
+/// All rows, for the passes of one of the plan's orders.
 struct OrderBatch<'a> {
     plan: &'a Plan,
-    /// The plan for partitions that no frame ends within.
+    /// The plan for partitions so short that no frame ends within them.
     wide: Option<&'a Plan>,
     order: &'a PlannedOrder,
-    /// The order's columns, as the rows come.
+    /// The order's columns, in input order.
     columns: Vec<ArrayRef>,
     rows: usize,
     threads: &'a Threads,
 }
 
 impl<'a> OrderBatch<'a> {
-    /// Answers `passes` partition by partition without sorting, if partitions can be numbered; returns those left.
+    /// Evaluates `passes` by partition number without sorting, where that is possible; returns the remaining passes.
     fn answer_by_group(&self, passes: Passes<'a>, results: &mut [Option<ArrayRef>]) -> Result<Passes<'a>> {
         if passes.is_empty() {
             return Ok(passes);
@@ -139,7 +139,7 @@ impl<'a> OrderBatch<'a> {
             return Ok(passes);
         };
         let order = sort_columns(self.order, &self.columns);
-        // The evaluators read columns and no edges.
+        // The evaluators read columns only, not boundaries.
         let edges = Boundaries::single(self.rows);
         let section = Section::whole(edges.clone(), edges, self.columns.clone())?;
         let mut left = Vec::new();
@@ -161,7 +161,7 @@ impl<'a> OrderBatch<'a> {
         Ok(left)
     }
 
-    /// Each row's partition, and the plan by which there is one answer for each: for some call at least.
+    /// The partition number of each row, and the plan under which at least one call has one result per partition.
     fn groups(&self, passes: &[&[usize]], keys: &[ArrayRef]) -> Result<Option<(&'a Plan, RowGroups)>> {
         let worth = |plan: &Plan| passes.iter().any(|pass| plan.first_call(pass).strategy == Strategy::Grouped);
         if worth(self.plan) {
@@ -170,7 +170,7 @@ impl<'a> OrderBatch<'a> {
         }
         let Some(wide) = self.wide.filter(|wide| worth(wide)) else { return Ok(None) };
         let most = passes.iter().map(|pass| self.max_partition_rows(pass)).min().unwrap_or(0);
-        // Rows in order need no numbers, and whoever sorts all the same should not have looked at all rows for nothing.
+        // Numbering pays only if the sort is then skipped, so a sample decides first; sorted rows need no numbers.
         if !assign::is_scattered(keys, self.rows)? {
             return Ok(None);
         }
@@ -182,12 +182,12 @@ impl<'a> OrderBatch<'a> {
         Ok((groups.largest_group(self.threads)? <= most).then_some((wide, groups)))
     }
 
-    /// How many rows a partition may have for no frame of the pass to end within it.
+    /// The maximum partition length for which no frame of the pass ends within the partition.
     fn max_partition_rows(&self, pass: &[usize]) -> usize {
         self.plan.first_call(pass).frame.with_entire_frame().map_or(usize::MAX, |(_, most)| most)
     }
 
-    /// Sorts, and answers `passes` over the rows in order.
+    /// Sorts the rows and evaluates `passes` over the sorted rows.
     fn answer_in_order(&self, passes: Passes<'a>, results: &mut [Option<ArrayRef>]) -> Result<()> {
         if passes.is_empty() {
             return Ok(());
@@ -199,14 +199,14 @@ impl<'a> OrderBatch<'a> {
         self.answer(&sorted, others, std::iter::once(0..self.rows).collect(), results)
     }
 
-    /// Whether a pass is answered block by block: a user's code is called by one thread at a time, and text and nested
-    /// values would have to be put together again.
+    /// Whether a pass is evaluated block by block. User code is called from one thread at a time, and strings and
+    /// nested results would have to be concatenated, so these are not.
     fn in_blocks(&self, pass: &[usize]) -> bool {
         let fixed = |&call: &usize| self.plan.calls[call].signature.output.primitive_width().is_some();
         self.plan.first_call(pass).user.is_none() && pass.iter().all(fixed)
     }
 
-    /// Answers `passes` in blocks of whole partitions, each while its rows are in the cache.
+    /// Evaluates `passes` in blocks of whole partitions, each while its rows are in the cache.
     fn answer(
         &self,
         sorted: &SortedInput,
@@ -217,7 +217,7 @@ impl<'a> OrderBatch<'a> {
         if passes.is_empty() {
             return Ok(());
         }
-        // The calls of a pass read the same columns, over the same frames.
+        // The calls of a pass read the same columns over the same frames.
         let calls: Vec<_> = passes.iter().map(|pass| self.plan.first_call(pass)).collect();
         let read = columns_read_by(self.order, &calls);
         let (route, room) = self.decluster_plan(sorted, &blocks, &passes, &read)?.unzip();
@@ -232,11 +232,11 @@ impl<'a> OrderBatch<'a> {
             let bytes = self.result_bytes(&passes) * self.rows;
             pieces.flat_map(|(_, columns)| columns).try_for_each(|column| column.expect_chunks(bytes))?;
         }
-        // Large partitions first, while there are others to answer them with, and so that none is begun last.
+        // Large partitions first, so that none of them starts last while the other threads run out of work.
         blocks.sort_by_key(|block| Reverse(block.len().max(2 * ROWS_PER_BLOCK)));
         self.threads.map(blocks, |block| {
             self.threads.cancel().check()?;
-            // One large partition is worth all threads.
+            // One large partition uses all threads.
             let threads = &self.threads.for_rows(block.len());
             let section = self.section(sorted, &block, (&read, &source), threads)?;
             let longest = self.wide.map_or(usize::MAX, |_| section.partitions.longest_run());
@@ -255,8 +255,8 @@ impl<'a> OrderBatch<'a> {
         Ok(())
     }
 
-    /// The route to the order of the rows, if `passes` read and answer so much that it pays, and how many bytes a row may be
-    /// dealt of what they read.
+    /// The decluster plan for the order of the rows, if `passes` read and write enough bytes for it to pay, and how
+    /// many bytes per row of the columns read may be declustered at one time.
     fn decluster_plan(
         &self,
         sorted: &SortedInput,
@@ -274,12 +274,12 @@ impl<'a> OrderBatch<'a> {
         Ok(route.map(|route| (route, room)))
     }
 
-    /// How many bytes a row `passes` answer, of values of fixed width.
+    /// The bytes per row of the results of `passes`, counting types of fixed width.
     fn result_bytes(&self, passes: &Passes) -> usize {
         passes.iter().copied().flatten().map(|&call| width(&self.plan.calls[call].signature.output)).sum()
     }
 
-    /// Some of the rows in order, whole partitions, with the columns `read`, which `source` has.
+    /// Some sorted rows, whole partitions, as a section with the columns `read`, which `source` provides.
     fn section(
         &self,
         sorted: &SortedInput,
@@ -287,7 +287,7 @@ impl<'a> OrderBatch<'a> {
         (read, source): (&[usize], &ColumnReader),
         threads: &Threads,
     ) -> Result<Section> {
-        // What no call reads stays where it is; whoever reads it all the same finds no column of its type.
+        // Unread columns are Null arrays of the right length; reading one fails with a type error.
         let nothing: ArrayRef = Arc::new(NullArray::new(rows.len()));
         let mut columns = vec![nothing; self.columns.len()];
         for (&place, column) in read.iter().zip(source.read(rows, threads)?) {
@@ -296,7 +296,7 @@ impl<'a> OrderBatch<'a> {
         Section::whole(sorted.partitions.slice(rows.clone()), sorted.peers.slice(rows.clone()), columns)
     }
 
-    /// The rows in order, with their edges.
+    /// Sorts the rows and finds their boundaries.
     fn sort(&self, calls: &[&PlannedCall]) -> Result<SortedInput> {
         let Self { order, ref columns, rows, threads, .. } = *self;
         let partition: Vec<_> = order.partition_by.iter().map(|&place| columns[place].clone()).collect();
@@ -320,13 +320,13 @@ impl<'a> OrderBatch<'a> {
         let SortedIndices { order, starts } = sort_to_indices::sort_with_boundaries(&keys, &asked, threads)?;
         let mut edges = starts.into_iter().map(Boundaries::new);
         let partitions = edges.next().ok_or_else(|| Error::internal("the sort told no partitions"))?;
-        // Peers that nobody asks for are not looked for: each partition's rows pass for one group.
+        // If no call reads peer groups, they are not searched for: each partition is one peer group.
         let peers = edges.next().unwrap_or_else(|| partitions.clone());
         Ok(SortedInput { order, partitions, peers })
     }
 }
 
-/// Gives `found` what the evaluator of a pass says of all rows of a section, in pieces, each with its first row.
+/// Evaluates a pass over all rows of a section, and calls `found` with each piece of results and its first row.
 fn evaluate(
     plan: &Plan,
     pass: &[usize],
@@ -338,7 +338,7 @@ fn evaluate(
     let (carry, cancel) = (Carry::default(), threads.cancel());
     let evaluate = |rows: Range<usize>| found(rows.start, evaluator.evaluate(&frames, rows, &carry, cancel)?);
     let ranges = ranges(plan.first_call(pass), &section.own, threads);
-    // Evaluators build columns of so many values, some of which come from libraries.
+    // Arrow kernels allocate the result columns and abort if they cannot, so probe the allocation first.
     let width = |&call: &usize| plan.calls[call].signature.output.primitive_width().unwrap_or(VARIABLE_WIDTH_BYTES) + 1;
     if section.own.len() > 2 * ROWS_PER_BLOCK {
         reserve::probe(section.own.len() * pass.iter().map(width).sum::<usize>())?;
@@ -349,33 +349,33 @@ fn evaluate(
     threads.map(ranges, evaluate).map(drop)
 }
 
-/// Rows in order.
+/// Sorted rows.
 struct SortedInput {
-    /// Their numbers; `None` if they come in order.
+    /// Their row numbers; `None` if the input is already sorted.
     order: Option<Vec<u32>>,
     partitions: Boundaries,
     peers: Boundaries,
 }
 
 impl SortedInput {
-    /// The rows in blocks of whole partitions, one at least.
+    /// The rows in blocks of whole partitions; at least one block.
     fn blocks(&self) -> Vec<Range<usize>> {
         let blocks = self.partitions.blocks(ROWS_PER_BLOCK);
         if blocks.is_empty() { std::iter::once(0..0).collect() } else { blocks }
     }
 }
 
-/// How many bytes a value of fixed width takes; 0 for others.
+/// The bytes of a value of fixed width; 0 for other types.
 fn width(data_type: &DataType) -> usize {
     data_type.primitive_width().unwrap_or(0)
 }
 
-/// Whether the call's answers depend on which rows are peers.
+/// Whether the call's results depend on peer groups.
 fn reads_peers(call: &PlannedCall) -> bool {
     call.function.order_sensitivity == OrderSensitivity::Peers || call.frame.needs_peers()
 }
 
-/// The places of the order's columns that `calls` read over rows in order.
+/// The indices of the order's columns that `calls` read over sorted rows.
 fn columns_read_by(order: &PlannedOrder, calls: &[&PlannedCall]) -> Vec<usize> {
     let mut read = Vec::new();
     for call in calls {

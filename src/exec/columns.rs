@@ -1,4 +1,4 @@
-//! The columns of a batch that an order reads, and those that a pass answers.
+//! The columns of a batch that an order reads, and the result columns of a pass.
 
 use arrow_array::ArrayRef;
 use arrow_array::cast::AsArray;
@@ -14,7 +14,7 @@ use crate::sort::sort_column::SortColumn;
 use crate::util::boundaries::Boundaries;
 use crate::util::threads::Threads;
 
-/// Puts an answer into the columns of a pass, from the row `begin` on.
+/// Writes a piece of results into the columns of a pass, starting at row `begin`.
 pub(crate) fn put(columns: &[ColumnWriter], begin: usize, answer: ArrayRef) -> Result<()> {
     columns_of(columns.len(), answer)
         .into_iter()
@@ -22,7 +22,7 @@ pub(crate) fn put(columns: &[ColumnWriter], begin: usize, answer: ArrayRef) -> R
         .try_for_each(|(piece, column)| column.write(begin, piece))
 }
 
-/// The columns of a pass of so many calls, of which an evaluator makes a struct if they are several.
+/// The result columns of a pass of `calls` calls; the evaluator returns a struct if there are several.
 pub(crate) fn columns_of(calls: usize, answer: ArrayRef) -> Vec<ArrayRef> {
     match answer.as_struct_opt().filter(|_| calls > 1) {
         Some(several) => several.columns().to_vec(),
@@ -30,7 +30,7 @@ pub(crate) fn columns_of(calls: usize, answer: ArrayRef) -> Vec<ArrayRef> {
     }
 }
 
-/// Whether rows have the plan's columns: the same types under the same names.
+/// Checks that `schema` has the plan's columns, with the same names and types.
 pub(crate) fn check_schema(plan: &Plan, schema: &Schema) -> Result<()> {
     let expected = &plan.schema;
     if schema.fields().len() != expected.fields().len() {
@@ -54,10 +54,10 @@ pub(crate) fn check_schema(plan: &Plan, schema: &Schema) -> Result<()> {
     Ok(())
 }
 
-/// Room for the column of the call of this number of `plan`: so many rows, in their order or the one of these row numbers.
+/// A writer for the result column of the plan's call at this index, for rows in order or scattered by row numbers.
 ///
 /// # Errors
-/// The system has no threads left.
+/// The system cannot start threads.
 pub(crate) fn column_of<'a>(
     plan: &Plan,
     call: usize,
@@ -69,12 +69,12 @@ pub(crate) fn column_of<'a>(
     ColumnWriter::new(&plan.calls[call].signature.output, rows, order, route, threads)
 }
 
-/// The order keys over `columns`.
+/// The order keys as sort columns over `columns`.
 pub(crate) fn sort_columns(order: &PlannedOrder, columns: &[ArrayRef]) -> Vec<SortColumn> {
     order.order_by.iter().map(|key| SortColumn::of(key, &columns[key.number])).collect()
 }
 
-/// Where partitions and peer groups begin among rows in order. Without an order all rows are peers.
+/// The partition and peer group boundaries of sorted rows. Without an order all rows are peers.
 pub(crate) fn partitions_and_peers(
     order: &PlannedOrder,
     columns: &[ArrayRef],

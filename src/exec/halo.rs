@@ -1,11 +1,11 @@
-//! The halo: what of rows that are answered must stay for those to come, and the passes over rows with their halo.
+//! The halo: the evaluated rows that later rows still need; and the passes over rows together with their halo.
 //!
 //! ```text
-//!   . . . . h h h | o o o o o o o | x x x      h = rows kept, for frames to come      o = own: answered here
-//!   carry   ^ base                             . = let go of; a carry has their state
+//!   . . . . h h h | o o o o o o o | x x x      h = kept for later frames      o = own: evaluated here
+//!   carry   ^ base                             . = released; a carry has their state
 //! ```
 //!
-//! A stream lets go of rows so, and a section tells those behind it what they need of it.
+//! Streams release rows in this way, and sections pass their halos to the sections after them.
 
 use std::ops::Range;
 
@@ -24,7 +24,7 @@ use crate::util::boundaries::Boundaries;
 use crate::util::cancel::Cancel;
 use crate::util::threads::Threads;
 
-/// A pass over rows in order.
+/// A pass over sorted rows.
 pub(crate) struct Pass<'a> {
     /// The first of its calls.
     pub(crate) call: &'a PlannedCall,
@@ -32,19 +32,21 @@ pub(crate) struct Pass<'a> {
     pub(crate) frames: Frames,
 }
 
-/// What stays of rows.
+/// The rows to keep.
 pub(crate) struct Halo {
-    /// The first of them.
+    /// The first row to keep.
     pub(crate) from: usize,
-    /// Its partition has rows before it.
+    /// Whether its partition has earlier rows.
     pub(crate) continues: bool,
-    /// Per pass the state of those.
+    /// The carry of those rows, per pass.
     pub(crate) carries: Vec<Carry>,
 }
 
 impl Halo {
-    /// What must stay of rows of which those before `settled` are answered. Their last partition begins at `partition`,
-    /// or the one that is answered next does. At 0 it may be the one that `carries` speak of, which `continues` says.
+    /// Computes the halo of rows that are evaluated up to `settled`.
+    ///
+    /// `partition`: the first row of the partition that the next row to evaluate, or else the last evaluated one,
+    /// belongs to. If it is 0 and `continues`, that partition has earlier rows, which `carries` summarise.
     pub(crate) fn compute(
         passes: &[Pass],
         carries: &[Carry],
@@ -54,9 +56,9 @@ impl Halo {
     ) -> Result<Self> {
         let releases: Vec<_> =
             passes.iter().map(|pass| pass.evaluator.first_needed(&pass.frames, settled).max(partition)).collect();
-        // The last row answered always stays, to tell whether the next one begins a partition or a peer group.
+        // The last evaluated row is always kept, to decide whether the next one begins a partition or a peer group.
         let from = releases.iter().copied().min().unwrap_or(settled).min((settled - 1).max(partition));
-        // With its first row still here, a partition's frames are answered from the rows alone.
+        // While the first row of a partition is kept, its frames are computed from the rows alone.
         let continues = from > partition || (partition == 0 && continues);
         let carry = |((pass, old), release): ((&Pass, &Carry), usize)| {
             if pass.call.before != Reach::State || !continues {
@@ -75,16 +77,15 @@ impl Halo {
 }
 
 impl Pass<'_> {
-    /// Names the call in an error.
+    /// Prefixes an error with the call.
     pub(crate) fn of_call<T>(&self, result: Result<T>) -> Result<T> {
         result.map_err(|error| error.of_call(&self.call.display))
     }
 }
 
 impl Plan {
-    /// Every pass over rows of the columns read, and where their partitions begin: all in order, those to answer being
-    /// `own`, `open` if more may come. With
-    /// `continues` the first is of a partition that began before; `carries` has per pass what was let go of.
+    /// The passes over sorted rows, and their partition boundaries. `own` are the rows to evaluate; `open`: more rows
+    /// may follow. With `continues`, the first row's partition has earlier rows, which `carries` summarise per pass.
     pub(crate) fn passes_over(
         &self,
         kept: &[ArrayRef],
@@ -115,13 +116,13 @@ impl Plan {
         Ok((passes, sections.into_iter().next().map_or_else(|| Boundaries::single(rows), |section| section.partitions)))
     }
 
-    /// Where partitions begin among rows of the columns read; all orders have the same.
+    /// The partition boundaries among sorted rows; they are the same for all orders.
     pub(crate) fn partitions(&self, kept: &[ArrayRef], rows: usize) -> Result<Boundaries> {
         let section = self.orders.first().map(|order| self.section(order, kept, rows)).transpose()?;
         Ok(section.map_or_else(|| Boundaries::single(rows), |section| section.partitions))
     }
 
-    /// Rows of the columns read as a section of whole partitions in one of the plan's orders.
+    /// Sorted rows as a section of whole partitions in one of the plan's orders.
     fn section(&self, order: &PlannedOrder, kept: &[ArrayRef], rows: usize) -> Result<Section> {
         let read = self.columns();
         let column = |number: &usize| read.binary_search(number).map(|place| kept[place].clone());
@@ -132,7 +133,7 @@ impl Plan {
     }
 }
 
-/// The edges with the first row no beginning.
+/// The boundaries without one at the first row.
 fn without_first(edges: &Boundaries) -> Boundaries {
     let starts = edges.starts();
     Boundaries::new(BooleanBuffer::collect_bool(starts.len(), |row| row > 0 && starts.value(row)))

@@ -1,4 +1,4 @@
-//! Arrival: whether rows that arrive follow those before them.
+//! Checks that arriving batches continue the declared order.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
@@ -14,40 +14,40 @@ use crate::plan::planned::{Plan, PlannedOrder};
 use crate::sort::{boundaries, key_order};
 use crate::util::bitmap::next_set;
 
-/// Checks the order of batches, one after another.
+/// Checks the order of consecutive batches.
 #[derive(Debug)]
 pub(crate) struct InputOrderCheck {
     order: PlannedOrder,
-    /// The partition keys' names.
+    /// The names of the partition keys, for messages.
     names: String,
-    /// The last row of the batch before, of the order's columns.
+    /// The last row of the previous batch: the order's columns.
     last: Option<Vec<ArrayRef>>,
-    /// Rows checked so far.
+    /// The number of rows checked so far.
     rows: u64,
     seen: Option<SeenPartitions>,
 }
 
 impl InputOrderCheck {
-    /// Rows of the plan's schema, in `order`.
+    /// A checker for rows of the plan's schema in `order`.
     ///
     /// # Errors
-    /// A partition key without an order.
+    /// A partition key whose type has no order.
     pub(crate) fn new(plan: &Plan, order: &PlannedOrder) -> Result<Self> {
         let seen = if order.partition_by.is_empty() { None } else { Some(SeenPartitions::new(plan, order)?) };
         Ok(Self { order: order.clone(), names: names(plan, order), last: None, rows: 0, seen })
     }
 
-    /// Checks a batch that is not empty; says whether a partition begins in it.
+    /// Checks a batch that is not empty; returns whether a partition begins in it.
     ///
     /// # Errors
-    /// A row out of order, named by its number from 0, or a partition that comes again.
+    /// A row out of order, identified by its number from 0, or a partition that appears again.
     pub(crate) fn check(&mut self, batch: &RecordBatch) -> Result<bool> {
         let order = &self.order;
         let arrived: Vec<_> = order.columns.iter().map(|&column| batch.column(column).clone()).collect();
-        // With the row before in front, one look finds every edge.
+        // With the previous batch's last row prepended, one search finds every boundary.
         let columns = match &self.last {
             None => arrived.clone(),
-            // Of the other columns nothing is read.
+            // Only key columns are read.
             Some(last) => (0..arrived.len())
                 .map(|place| {
                     if !order.is_key(place) {
@@ -117,22 +117,22 @@ fn out_of_order(order: &PlannedOrder, columns: &[ArrayRef], row: usize, number: 
     .with_remedy(Remedy::SortInput)
 }
 
-/// Tells a partition that comes a second time.
+/// Detects partitions that appear a second time.
 ///
-/// Partitions that come in ascending order need no memory. Until one comes that is less than the one before, up to
-/// [`SeenPartitions::MAX_REMEMBERED_PARTITIONS`] hashes are kept to tell; from then on each costs 8 bytes.
+/// Ascending partitions need no memory. Up to [`SeenPartitions::MAX_REMEMBERED_PARTITIONS`] hashes are kept while
+/// partitions ascend; if one descends before that limit, every further partition costs 8 bytes.
 #[derive(Debug)]
 struct SeenPartitions {
     converter: RowConverter,
     last: Vec<u8>,
     ascending: bool,
-    /// `None` once so many have come in ascending order that the rest must go on so.
+    /// `None` once enough partitions have ascended that the rest must ascend too.
     hashes: Option<HashSet<u64>>,
     hasher: RandomState,
 }
 
 impl SeenPartitions {
-    /// Ascending partitions to remember before trusting that they ascend on purpose.
+    /// The number of ascending partitions after which the input is taken to be sorted.
     const MAX_REMEMBERED_PARTITIONS: usize = 64 * 1024;
 
     fn new(plan: &Plan, order: &PlannedOrder) -> Result<Self> {
@@ -149,7 +149,7 @@ impl SeenPartitions {
         })
     }
 
-    /// Sees the partition that begins at `row`; says what is wrong with it.
+    /// Records the partition that begins at `row`; returns what is wrong with it, if anything.
     fn observe(&mut self, keys: &[ArrayRef], row: usize) -> Result<Option<&'static str>> {
         let keys = keys.iter().map(|key| key_order::normalise(&key.slice(row, 1))).collect::<Result<Vec<_>>>()?;
         let rows = self.converter.convert_columns(&keys)?;
@@ -164,8 +164,8 @@ impl SeenPartitions {
             None if descends => Ok(Some("comes after a greater one, and all before it ascended")),
             None => Ok(None),
             Some(hashes) => {
-                // Two partitions of one hash among a billion are as likely as 1 in 40; they would be an error, not
-                // a wrong answer.
+                // The probability of any hash collision among 10^9 partitions is about 1/40; a collision gives an
+                // error, never a wrong result.
                 if !hashes.insert(self.hasher.hash_one(key.as_ref())) {
                     return Ok(Some("comes a second time"));
                 }

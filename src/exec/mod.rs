@@ -1,4 +1,4 @@
-//! Running a plan: whole batches, streams, sections of a sorted input.
+//! Execution of a plan: whole batches, streams, sections of a sorted input.
 
 pub(crate) mod batch;
 pub(crate) mod build;

@@ -1,4 +1,4 @@
-//! The rows of a section in ranges for threads.
+//! Splits the rows of a section into ranges for threads.
 
 use std::ops::Range;
 
@@ -7,11 +7,11 @@ use crate::plan::planned::PlannedCall;
 use crate::spec::strategy::Strategy;
 use crate::util::threads::Threads;
 
-/// Rows of a block: some 256 KiB a column. Neither threads nor calls change it, nor so the last digits of float sums.
+/// Rows per block: 256 KiB of a 64-bit column. Constant, so that float sums are rounded alike for any number of threads
+/// or calls.
 pub(crate) const ROWS_PER_BLOCK: usize = 32 * 1024;
 
-/// The rows of a section in pieces, for the threads that are to answer a call. A user's code is called from the
-/// caller's own thread.
+/// Splits the rows of a section into ranges that threads evaluate. User code runs on the caller's own thread.
 pub(crate) fn ranges(call: &PlannedCall, own: &Range<usize>, threads: &Threads) -> Vec<Range<usize>> {
     if call.user.is_some() {
         return vec![own.clone()];
@@ -20,9 +20,9 @@ pub(crate) fn ranges(call: &PlannedCall, own: &Range<usize>, threads: &Threads) 
     let frame = call.frame.frame();
     let begins_anywhere = match call.strategy {
         Strategy::Index => true,
-        // A row of each partition, where partitions could not be numbered.
+        // One row per partition, where partitions could not be numbered.
         Strategy::Grouped => call.signature.algebra == Algebra::Positional,
-        // The first frame's rows are folded once a piece.
+        // The first frame of each piece is folded from scratch.
         Strategy::Prefix | Strategy::TwoStacks | Strategy::Deque | Strategy::Naive => {
             frame.width().is_some_and(|width| width <= ROWS_PER_BLOCK as i128 / 8)
         }
@@ -31,6 +31,6 @@ pub(crate) fn ranges(call: &PlannedCall, own: &Range<usize>, threads: &Threads) 
     if shares.len() == 1 || !begins_anywhere {
         return shares;
     }
-    // Answers are still in the cache when they are written to the column.
+    // Results are still in the cache when they are written to the column.
     own.clone().step_by(ROWS_PER_BLOCK).map(|begin| begin..own.end.min(begin + ROWS_PER_BLOCK)).collect()
 }

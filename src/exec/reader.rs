@@ -1,4 +1,4 @@
-//! Batches with their results, from one `RecordBatchReader` to another.
+//! A `RecordBatchReader` that appends results to the batches of another.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -12,9 +12,9 @@ use super::stream::Stream;
 use crate::error::Result;
 use crate::plan::planned::Plan;
 
-/// A reader of another reader's rows, in their order, with one more column for each of a plan's calls.
+/// Reads the rows of another reader, in their order, with one more column for each of a plan's calls.
 ///
-/// Rows must come sorted, as for [`Stream`]; no more of them are held than later frames need. After an error the reader
+/// The input must be sorted, as for [`Stream`]; only rows that later frames need are held. After an error the reader
 /// ends.
 ///
 /// ```
@@ -51,12 +51,12 @@ impl<R: RecordBatchReader> WindowReader<R> {
         Ok(Self::of_stream(Stream::new(plan)?, input))
     }
 
-    /// Reads `input` through `stream`, which may have a limit and a way to cancel it.
+    /// Reads `input` through `stream`, which may have a memory limit and a cancellation token.
     pub fn of_stream(stream: Stream, input: R) -> Self {
         Self { input: Some(input), stream, ready: VecDeque::new() }
     }
 
-    /// Reads on until rows are answered, or the input ends.
+    /// Reads input until results are available or the input ends.
     fn advance(&mut self) -> Result<Option<RecordBatch>, ArrowError> {
         while self.ready.is_empty()
             && let Some(input) = &mut self.input

@@ -1,14 +1,15 @@
-//! Streaming: batches in, batches out, holding no more rows than later frames need.
+//! Streams: evaluates batches as they arrive, holding only the rows that later frames need.
 //!
 //! ```text
-//!   arrived   . . . . h h h | o o o o o o o | x x x      h = halo, kept for frames to come
-//!             released      ^ answered      ^ settled    o = settled now: answered and sent on
+//!   arrived   . . . . h h h | o o o o o o o | x x x      h = halo, kept for later frames
+//!             released      ^ answered      ^ settled    o = newly settled: evaluated and returned
 //!                                                        x = later rows may still change them
 //! ```
 //!
-//! Rows must arrive grouped by the partition keys and ordered within. Each batch makes a section of the rows kept
-//! and the rows arrived; every call says up to which row its answers are settled and which rows it still needs,
-//! and leaves a carry for those it lets go of. Input columns are passed on as slices of the batches they came in.
+//! Rows must arrive grouped by the partition keys and sorted within partitions. Each batch makes a section of the kept
+//! and the new rows; every call reports up to which row its results are settled and which rows it still needs, and
+//! provides a carry for the rows that are released. Input columns are returned as slices of the batches in which they
+//! arrived.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -31,11 +32,11 @@ use crate::util::cancel::Cancel;
 use crate::util::reserve;
 use crate::util::shown::{compact, slice_size};
 
-/// With more rows than this held, rows are answered only once an eighth as many have arrived, or a partition has
-/// begun: answering costs time proportional to the rows held, and tiny batches must not pay it each.
+/// Above this number of held rows, results are computed only once an eighth as many have arrived or a partition begins:
+/// evaluation costs time proportional to the held rows, which small batches must not pay each.
 const EAGER_ROWS: usize = 64 * 1024;
 
-/// A computation over batches that arrive one after another.
+/// Evaluates a plan over batches that arrive one after another.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -58,49 +59,49 @@ pub struct Stream {
     plan: Arc<Plan>,
     schema: SchemaRef,
     cancel: Cancel,
-    /// The longest order; every other is a prefix of it.
+    /// The index of the longest order; every other order is a prefix of it.
     longest: usize,
-    /// The schema's numbers of the columns kept.
+    /// The indices in the schema of the kept columns.
     columns: Vec<usize>,
-    /// The rows kept, of those columns: halo, then rows not answered yet.
+    /// The kept rows of those columns: the halo, then the rows that are not evaluated yet.
     kept: Vec<ArrayRef>,
     rows: usize,
-    /// Rows of `kept` that have been answered.
+    /// The number of rows of `kept` that are evaluated.
     answered: usize,
-    /// The first row kept belongs to a partition of which rows have been let go.
+    /// Whether the partition of the first kept row has released rows.
     continues: bool,
-    /// Per pass, what the rows let go of came to.
+    /// The carry of the released rows, per pass.
     carries: Vec<Carry>,
-    /// Batches not wholly passed on; the first has had `sent` rows passed on.
+    /// Batches that are not fully returned; `sent` rows of the first have been.
     queue: VecDeque<RecordBatch>,
     sent: usize,
-    /// Of the batches in the queue, the last so many are not in `kept` yet; they have `waiting` rows.
+    /// The number of batches at the end of the queue that are not in `kept` yet; they have `waiting` rows.
     fresh: usize,
     waiting: usize,
-    /// A partition begins in them.
+    /// Whether a partition begins in the waiting rows.
     begins: bool,
     arrival: Option<InputOrderCheck>,
-    /// The most bytes to hold.
+    /// The maximum number of bytes to hold.
     limit: Option<usize>,
     phase: Phase,
 }
 
-/// What may become of a stream.
+/// The state of a stream.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// Rows may come.
+    /// It accepts rows.
     Open,
     /// `finish` was called.
     Finished,
-    /// An error came out of it.
+    /// A step failed.
     Failed,
 }
 
 impl Stream {
-    /// A stream of the plan's calls.
+    /// A stream that evaluates the plan's calls.
     ///
     /// # Errors
-    /// The calls do not share one order: partition keys differ, or one order is not the beginning of another.
+    /// The calls do not share one order: their partition keys differ, or an order is not a prefix of another.
     pub fn new(plan: Arc<Plan>) -> Result<Self> {
         let longest = longest_order(&plan)?;
         let columns = plan.columns();
@@ -129,22 +130,22 @@ impl Stream {
         })
     }
 
-    /// The same stream, which fails before it holds more than so many bytes of rows.
+    /// Sets a limit on the bytes of held rows; exceeding it is an error.
     #[must_use]
     pub fn with_limit(self, bytes: usize) -> Self {
         Self { limit: Some(bytes), ..self }
     }
 
-    /// The same stream, whose `push` and `finish` stop when `cancel` says so.
+    /// Makes `push` and `finish` stop if `cancel` is set.
     #[must_use]
     pub fn with_cancel(self, cancel: &Cancel) -> Self {
         Self { cancel: cancel.clone(), ..self }
     }
 
-    /// What to sort rows by that come in no order: partition keys, ascending, then the order keys.
+    /// The keys by which to sort unsorted input: the partition keys, ascending, then the order keys.
     ///
     /// # Errors
-    /// No one sort serves all of the calls ([`Plan::sorts`]): ties of a shorter order would change places.
+    /// No single sort serves all calls ([`Plan::sorts`]), as it would change the order of ties in a shorter order.
     pub fn sort_keys(&self) -> Result<Vec<SortKey>> {
         if self.plan.sorts().len() > 1 {
             let calls = self.plan.calls.iter().map(|call| call.display.as_str()).collect::<Vec<_>>().join("; ");
@@ -163,30 +164,31 @@ impl Stream {
         &self.schema
     }
 
-    /// The rows held at this moment: kept for frames to come, or not answered yet.
+    /// The number of rows held now: those that later frames need, and those not evaluated yet.
     #[must_use]
     pub fn buffered_rows(&self) -> usize {
         self.rows + self.waiting
     }
 
-    /// The bytes of the rows held at this moment.
+    /// The number of bytes of the rows held now.
     #[must_use]
     pub fn buffered_bytes(&self) -> usize {
         let queued = self.queue.iter().flat_map(RecordBatch::columns);
         self.kept.iter().chain(queued).map(|column| slice_size(column)).sum()
     }
 
-    /// Takes a batch in, and gives the rows that no later row can change: input columns and results, in order.
+    /// Adds a batch; returns the rows whose results no later row can change: input columns and results, in order.
     ///
     /// # Errors
-    /// Rows out of order, named by their number from 0; results that do not fit; a batch of another schema; more rows to
-    /// hold than the limit has room for. After all but another schema every further call is an error.
+    /// Rows out of order, identified by their number from 0; results that do not fit their type; a batch of another
+    /// schema; more rows to hold than the limit allows. After every error except for a schema mismatch, all further
+    /// calls return an error.
     pub fn push(&mut self, batch: RecordBatch) -> Result<Vec<RecordBatch>> {
         check_schema(&self.plan, batch.schema_ref())?;
         self.step(|stream| stream.take_in(batch))
     }
 
-    /// Does what changes the stream. Where that fails rows are lost, so nothing may follow.
+    /// Runs a step that changes the stream. If it fails, rows may be lost, so the stream accepts no further calls.
     fn step<T>(&mut self, step: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         match self.phase {
             Phase::Open => {}
@@ -220,7 +222,8 @@ impl Stream {
     fn check_limit(&self) -> Result<()> {
         let bytes = self.buffered_bytes();
         let Some(limit) = self.limit.filter(|&limit| bytes > limit) else { return Ok(()) };
-        // A stream cannot look ahead for what would stand for the rows behind.
+        // A stream cannot read ahead, so results that need a state of the rows after their own hold the whole
+        // partition.
         let everything = |call: &&PlannedCall| {
             call.before == Reach::Everything || [Reach::Everything, Reach::State].contains(&call.after)
         };
@@ -240,7 +243,7 @@ impl Stream {
         Err(refused.with_remedy(Remedy::MoreMemory))
     }
 
-    /// Gives the rows still held; nothing more will come.
+    /// Ends the stream; returns the remaining rows.
     ///
     /// # Errors
     /// As for `push`.
@@ -250,7 +253,7 @@ impl Stream {
         Ok(answered)
     }
 
-    /// Answers what is settled: all rows unless more may come (`open`).
+    /// Evaluates the settled rows: all rows unless more may arrive (`open`).
     fn answer(&mut self, open: bool) -> Result<Vec<RecordBatch>> {
         self.keep()?;
         if self.rows == self.answered {
@@ -283,7 +286,7 @@ impl Stream {
         Ok(out)
     }
 
-    /// Puts the batches that have arrived behind the rows kept.
+    /// Appends the batches that have arrived to the kept rows.
     fn keep(&mut self) -> Result<()> {
         let fresh = self.queue.len() - self.fresh..self.queue.len();
         if !fresh.is_empty() {
@@ -304,7 +307,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Lets go of the rows that no call needs any more, and carries over what they came to.
+    /// Releases the rows that no call needs any more, and updates the carries.
     fn release(&mut self, partitions: &Boundaries, passes: &[Pass], settled: usize) -> Result<()> {
         let partition = partitions.run_start(settled.min(self.rows - 1));
         let halo = Halo::compute(passes, &self.carries, self.continues, partition, settled)?;
@@ -326,7 +329,7 @@ impl Stream {
         self.carries.fill(Carry::default());
     }
 
-    /// The next `rows` input rows with their results, in slices of the batches they came in.
+    /// The next `rows` input rows with their results, as slices of the batches in which they arrived.
     fn send(&mut self, rows: usize, results: &[ArrayRef]) -> Result<Vec<RecordBatch>> {
         let mut out = Vec::new();
         let mut done = 0;

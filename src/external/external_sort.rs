@@ -1,19 +1,20 @@
-//! External sort: more rows than memory holds, in order.
+//! External sort: sorts more rows than fit in memory.
 //!
 //! ```text
-//!   batches -> held -> sorted, spilled as a run ->
-//!              held -> sorted, spilled as a run -> merged (`merge.rs`) -> batches in order
+//!   batches -> buffered -> sorted, spilled as a run ->
+//!              buffered -> sorted, spilled as a run -> merged (`merge.rs`) -> sorted batches
 //!
-//!   level 0    r r r r ... r     so many runs are merged to one of the next level, as soon as there are so many
+//!   level 0    r r r r ... r     as soon as there are FAN_IN runs, they are merged to one of the next level
 //!   level 1    R R               older than those of the level below
 //! ```
 //!
-//! What is held is sorted like any rows ([`sort_to_indices`](crate::sort::sort_to_indices)) and gathered as it is
-//! handed on. A run is written in many small batches, as a merge reads some of each run.
+//! Buffered batches are sorted by [`sort_to_indices`](crate::sort::sort_to_indices) and gathered batch by batch on
+//! output. A run is written in small batches, because a merge reads some of each run at a time.
 //!
-//! Cost: O(n log n) time, a write and a read of each row per level of the merge, one level up to 64 runs. Memory: the
-//! limit, and what a batch needs. A file per level, in which its runs lie one after another, so the number of open files
-//! does not grow with the rows. Stable: runs and rows keep the order in which they came.
+//! Cost: O(n log n) time, a write and a read of each row per level of the merge; one level up to 64 runs. Memory: the
+//! limit, and what a batch needs. Each level has one file that holds all its runs, so the number of open files does not
+//! grow with the rows. Stable: runs and rows keep the order of arrival.
+//!
 //! Source: D. E. Knuth, The Art of Computer Programming, vol. 3, 5.4 (external sorting).
 
 use std::path::Path;
@@ -30,26 +31,27 @@ use crate::util::cancel::Cancel;
 use crate::util::reserve;
 use crate::util::shown::slice_size;
 
-/// Runs that are merged at once.
+/// The number of runs that are merged at once.
 const FAN_IN: usize = 64;
 
-/// The share of the limit for rows in memory that are handed on in order; whoever takes them has the rest.
+/// If the rows take at most `1 / OUTPUT_FRACTION` of the limit, they are returned from memory; the consumer may use the
+/// rest.
 const OUTPUT_FRACTION: usize = 2;
 
-/// The share of the limit for the rows of all runs that are being merged: there is what was handed on, too.
+/// `1 / MERGE_FRACTION` of the limit is for the rows of all runs being merged; the output needs memory too.
 const MERGE_FRACTION: usize = 4;
 
-/// Batches that a merge of as many runs as can be has of each, so that all of them get on alike.
+/// The number of batches that a merge of `FAN_IN` runs buffers per run, so that all runs advance evenly.
 const BATCHES_PER_RUN: usize = 4;
 
-/// Rows of a batch that is handed on, and of one in a run, at most.
+/// The maximum number of rows of a batch, in the output and in a run.
 const BATCH_ROWS: usize = 8192;
 
-/// What sorting takes beside the rows: their keys in one piece, words twice, the order.
+/// The memory per row that sorting takes besides the rows: concatenated keys, two words, the order.
 const SORT_BYTES_PER_ROW: usize = 48;
 
-/// Takes rows in any order, and gives them in that of the keys. While it takes them, it holds not much more than `limit`
-/// bytes, and half of that while it gives them.
+/// Takes rows in any order and returns them sorted by the keys. Uses about `limit` bytes of memory while rows are
+/// pushed, and half of that while they are returned.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -78,14 +80,14 @@ pub struct ExternalSort {
     held: Vec<RecordBatch>,
     rows: usize,
     bytes: usize,
-    /// Runs by the times that their rows have been merged; those of a higher level came before those of a lower.
+    /// Runs by the number of merges; those of a higher level are earlier than those of a lower one.
     levels: Vec<MergeLevel>,
-    /// The bytes of a row of the runs and of its sorting; of the run with the widest.
+    /// The bytes per row including sorting, of the run with the widest rows.
     row: usize,
     spilled: u64,
 }
 
-/// Runs in the order in which they came, and their file.
+/// Runs in order of arrival, and their file.
 #[derive(Default)]
 struct MergeLevel {
     runs: Vec<SpilledRun>,
@@ -93,7 +95,8 @@ struct MergeLevel {
 }
 
 impl ExternalSort {
-    /// A sort of rows of `schema`. Files are made in `directory`, or in the system's for such, and have no names.
+    /// Sorts rows of `schema`. Temporary files, without names, are created in `directory`, or in the system's temporary
+    /// directory.
     #[must_use]
     pub fn new(
         schema: SchemaRef,
@@ -120,10 +123,10 @@ impl ExternalSort {
         }
     }
 
-    /// Takes a batch in.
+    /// Adds a batch.
     ///
     /// # Errors
-    /// A key without an order, a disk that takes no more, cancellation.
+    /// A key without an order; a full or failing disk; cancellation.
     pub fn push(&mut self, batch: RecordBatch) -> Result<()> {
         self.cancel.check()?;
         if batch.num_rows() == 0 {
@@ -135,7 +138,7 @@ impl ExternalSort {
         if self.bytes > self.limit { self.spill() } else { Ok(()) }
     }
 
-    /// The rows in order; nothing more will come.
+    /// Ends the input and returns the rows in order.
     ///
     /// # Errors
     /// As for `push`.
@@ -147,7 +150,7 @@ impl ExternalSort {
         let mut runs: Vec<_> =
             std::mem::take(&mut self.levels).into_iter().rev().flat_map(|level| level.runs).collect();
         while runs.len() > FAN_IN {
-            // Neighbours are merged, so that ties stay in the order in which they came; the last ones are the shortest.
+            // Only adjacent runs are merged, so that ties keep the order of arrival; the last runs are the shortest.
             let last = runs.split_off(runs.len() - FAN_IN.min(runs.len() - FAN_IN + 1));
             let mut merge = self.merge(last)?;
             runs.push(self.write(&self.disk.file()?, || merge.next_batch(BATCH_ROWS))?);
@@ -159,12 +162,12 @@ impl ExternalSort {
         Merge::new(self.keys.clone(), runs, self.merged_rows(), self.threads, &self.cancel)
     }
 
-    /// How many rows of all runs may be held when they are merged.
+    /// The number of rows of all runs that may be buffered during a merge.
     fn merged_rows(&self) -> usize {
         self.limit / MERGE_FRACTION / self.row
     }
 
-    /// Sorts what is held, and writes it as a run.
+    /// Sorts the buffered rows and writes them as a run.
     fn spill(&mut self) -> Result<()> {
         if self.rows == 0 {
             return Ok(());
@@ -184,7 +187,7 @@ impl ExternalSort {
         Ok(())
     }
 
-    /// Writes rows in order as the next run of a level.
+    /// Writes sorted rows as the next run of a level.
     fn add(&mut self, level: usize, next: impl FnMut() -> Result<Option<RecordBatch>>) -> Result<()> {
         if level == self.levels.len() {
             self.levels.push(MergeLevel::default());
@@ -199,7 +202,7 @@ impl ExternalSort {
         Ok(())
     }
 
-    /// Writes rows in order as a run.
+    /// Writes sorted rows as a run.
     fn write(&mut self, file: &SpillFile, mut next: impl FnMut() -> Result<Option<RecordBatch>>) -> Result<SpilledRun> {
         let most = (self.merged_rows() / FAN_IN / BATCHES_PER_RUN).clamp(16, BATCH_ROWS);
         let mut writer = file.writer(&self.schema)?;
@@ -214,7 +217,7 @@ impl ExternalSort {
         Ok(run)
     }
 
-    /// Lets go of what is held, in order.
+    /// The buffered rows in order; the buffer is empty afterwards.
     fn sort_buffered(&mut self) -> Result<SortedRun> {
         reserve::probe_start(self.rows)?;
         self.bytes = 0;
@@ -223,7 +226,7 @@ impl ExternalSort {
     }
 }
 
-/// Rows in order, batch by batch.
+/// Sorted rows, batch by batch.
 #[derive(Debug)]
 pub struct SortedBatches {
     source: SortedSource,
@@ -237,16 +240,16 @@ enum SortedSource {
 }
 
 impl SortedBatches {
-    /// Bytes that were written to files.
+    /// The number of bytes written to files.
     #[must_use]
     pub fn spilled_bytes(&self) -> u64 {
         self.spilled
     }
 
-    /// The next rows; `None`: there are no more.
+    /// The next batch; `None` at the end.
     ///
     /// # Errors
-    /// A file that cannot be read, cancellation.
+    /// A file that cannot be read; cancellation.
     pub fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
         match &mut self.source {
             SortedSource::InMemory(held) => held.next_batch(BATCH_ROWS),
@@ -255,7 +258,7 @@ impl SortedBatches {
     }
 }
 
-/// The bytes of a batch's own rows.
+/// The size in bytes of a batch's own rows.
 fn batch_bytes(batch: &RecordBatch) -> usize {
     batch.columns().iter().map(|column| slice_size(column)).sum()
 }

@@ -1,17 +1,18 @@
-//! Runs merged, some rows of each at a time.
+//! Merges sorted runs, some rows of each at a time.
 //!
 //! ```text
-//!   run 0   1 3 4 7 | 9 ...        at hand | not read yet
+//!   run 0   1 3 4 7 | 9 ...        buffered | not yet read
 //!   run 1   2 5 8 8 | 8 ...
-//!   run 2   1 6 6 9 | 9 ...        the least last row at hand is run 0's 7: all rows up to it are here
-//!   round   1 3 4 7 2 5 1 6 6  ->  sorted like any rows
+//!   run 2   1 6 6 9 | 9 ...        the minimum of the last buffered rows is run 0's 7: all rows up to it are buffered
+//!   round   1 3 4 7 2 5 1 6 6  ->  sorted as any rows
 //! ```
 //!
-//! Each round has the same number of rows of each run at hand, so little is left over, and sorts what it takes at once
-//! instead of comparing rows with each other: pieces of sorted rows or not, a radix sort takes less time than a comparison
-//! per row and level of a tree of runs.
+//! Each round buffers the same number of rows of each run, so that few are left over, and sorts the selected rows at
+//! once instead of merging by comparison: a radix sort takes less time than a comparison per row and level of a tree of
+//! runs.
 //!
-//! Cost: a sort of each round; comparisons only to find where each run's rows end. Stable: ties in the order of the runs.
+//! Cost: a sort per round; comparisons only to find the end of each run's rows. Stable: ties are in the order of the
+//! runs.
 
 use std::cmp::Ordering;
 use std::collections::VecDeque;
@@ -26,12 +27,12 @@ use crate::sort::key_order;
 use crate::sort::sort_column::SortColumn;
 use crate::util::cancel::Cancel;
 
-/// Runs being merged.
+/// A merge in progress.
 pub(crate) struct Merge {
     keys: Vec<SortKey>,
-    /// Those that have rows left, in the order of the runs.
+    /// The runs with rows left, in order.
     cursors: Vec<RunCursor>,
-    /// How many rows of all of them are at hand, about.
+    /// The approximate number of rows of all runs to buffer.
     rows: usize,
     threads: usize,
     cancel: Cancel,
@@ -45,7 +46,7 @@ impl std::fmt::Debug for Merge {
 }
 
 impl Merge {
-    /// The rows of the runs in the order of the keys, about `rows` of them in memory.
+    /// Merges runs by the keys, with about `rows` rows in memory.
     ///
     /// # Errors
     /// A run that cannot be read.
@@ -60,17 +61,17 @@ impl Merge {
         Ok(Self { keys, cursors, rows, threads, cancel: cancel.clone(), round: SortedRun::default() })
     }
 
-    /// The next rows, so many at most; `None`: there are no more.
+    /// The next rows, at most `most`; `None` at the end.
     ///
     /// # Errors
-    /// A run that cannot be read, cancellation.
+    /// A run that cannot be read; cancellation.
     pub(super) fn next_batch(&mut self, most: usize) -> Result<Option<RecordBatch>> {
         self.cancel.check()?;
         loop {
             if let Some(batch) = self.round.next_batch(most)? {
                 return Ok(Some(batch));
             }
-            // The last round's rows go before others are read.
+            // Frees the rows of the last round before others are read.
             self.round = SortedRun::default();
             let pieces = self.next_round()?;
             if pieces.is_empty() {
@@ -80,7 +81,7 @@ impl Merge {
         }
     }
 
-    /// The rows of the next round: of each run those that come before all that is not read yet.
+    /// The rows of the next round: from each run those that precede all unread rows.
     fn next_round(&mut self) -> Result<Vec<RecordBatch>> {
         let share = (self.rows / self.cursors.len().max(1)).max(1);
         for cursor in &mut self.cursors {
@@ -95,7 +96,8 @@ impl Merge {
         Ok(pieces)
     }
 
-    /// The least of the last rows at hand of runs that go on, of ties that of the earliest run; `None`: all are read.
+    /// The minimum of the last buffered rows of runs that are not read to their end; for ties, that of the earliest
+    /// run. `None` if all runs are read.
     fn bound(&self) -> Result<Option<MergeBound>> {
         let mut least: Option<MergeBound> = None;
         for (run, cursor) in self.cursors.iter().enumerate() {
@@ -115,19 +117,20 @@ impl Merge {
 /// Where a round ends.
 struct MergeBound {
     run: usize,
-    /// The keys of this run's last row at hand.
+    /// The keys of the last buffered row of `run`.
     row: Vec<SortColumn>,
 }
 
 impl MergeBound {
-    /// How many of a batch's rows come before all rows of the bound's run that are not at hand.
+    /// The number of rows of a batch that precede all unread rows of the bound's run.
     fn rows_before(&self, keys: &[SortKey], batch: &RecordBatch, run: usize) -> Result<usize> {
         let compare = row_comparator(&key_columns(keys, batch)?, &self.row)?;
         let (mut low, mut high) = (0, batch.num_rows());
         while low < high {
             let middle = low.midpoint(high);
             let order = compare(middle);
-            // Of rows equal to the bound those of later runs come behind what its own may still have.
+            // Rows equal to the bound: those of later runs must come after equal rows that the bound's run may still
+            // have.
             if order.is_lt() || (order.is_eq() && run < self.run) { low = middle + 1 } else { high = middle }
         }
         Ok(low)
@@ -136,9 +139,9 @@ impl MergeBound {
 
 /// A run being read.
 struct RunCursor {
-    /// `None`: it is read to its end.
+    /// `None` when read to its end.
     reader: Option<SpillReader>,
-    /// What is at hand.
+    /// The buffered batches.
     batches: VecDeque<RecordBatch>,
     rows: usize,
 }
@@ -148,7 +151,7 @@ impl RunCursor {
         Ok(Self { reader: Some(run.read()?), batches: VecDeque::new(), rows: 0 })
     }
 
-    /// Has so many rows at hand, or all that there are.
+    /// Reads until `rows` rows are buffered or the run ends.
     fn read_ahead(&mut self, rows: usize) -> Result<()> {
         while self.rows < rows
             && let Some(reader) = &mut self.reader
@@ -164,13 +167,13 @@ impl RunCursor {
         Ok(())
     }
 
-    /// The keys of the last row at hand; `None` if the run has no more.
+    /// The keys of the last buffered row; `None` if the run has no further rows.
     fn last_key(&self, keys: &[SortKey]) -> Result<Option<Vec<SortColumn>>> {
         let last = self.reader.as_ref().and(self.batches.back());
         last.map(|batch| key_columns(keys, &batch.slice(batch.num_rows() - 1, 1))).transpose()
     }
 
-    /// Moves the rows that come before the bound, or all, to `pieces`.
+    /// Moves the rows before the bound, or all, to `pieces`.
     fn take_until(
         &mut self,
         keys: &[SortKey],
@@ -196,7 +199,7 @@ impl RunCursor {
     }
 }
 
-/// A batch's keys, ready to be compared.
+/// A batch's keys, normalised for comparison.
 fn key_columns(keys: &[SortKey], batch: &RecordBatch) -> Result<Vec<SortColumn>> {
     let column = |&SortKey { column, options }: &SortKey| {
         Ok(SortColumn { values: key_order::normalise(batch.column(column))?, options })
@@ -204,7 +207,7 @@ fn key_columns(keys: &[SortKey], batch: &RecordBatch) -> Result<Vec<SortColumn>>
     keys.iter().map(column).collect()
 }
 
-/// How rows of `key_columns` stand to the one row of `row`.
+/// Compares rows of `columns` with the single row of `row`.
 fn row_comparator(columns: &[SortColumn], row: &[SortColumn]) -> Result<impl Fn(usize) -> Ordering + use<>> {
     let comparator =
         |(column, row): (&SortColumn, &SortColumn)| key_order::comparator(&column.values, &row.values, column.options);

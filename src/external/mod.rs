@@ -1,4 +1,4 @@
-//! More rows than memory: sorted runs in spill files, and their merge.
+//! Sorting more rows than fit in memory: sorted runs in spill files, and their merge.
 
 #[cfg(feature = "spill")]
 pub(crate) mod external_sort;

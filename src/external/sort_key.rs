@@ -1,9 +1,9 @@
-//! A key of a sort of batches.
+//! A sort key of batches.
 
 use arrow_schema::SortOptions;
 
-/// A column to sort by: a key of [`ExternalSort`](crate::ExternalSort), or one of those that a stream's input must be
-/// sorted by.
+/// A column to sort by: a key of [`ExternalSort`](crate::ExternalSort), or of the order in which a stream's input must
+/// be sorted.
 ///
 /// ```
 /// use windrow::SortKey;
@@ -13,8 +13,8 @@ use arrow_schema::SortOptions;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SortKey {
-    /// Its number in the schema.
+    /// The column's index in the schema.
     pub column: usize,
-    /// The direction, and whether nulls stand before all values, whatever the direction.
+    /// The direction, and whether nulls come before all values, independent of the direction.
     pub options: SortOptions,
 }

@@ -1,10 +1,10 @@
-//! Batches in memory, given in the order of their keys.
+//! Sorted batches in memory.
 //!
-//! All batches' rows are numbered one after another and sorted at once; rows are gathered from the batches they came in
-//! as they are handed on, so what is held has no second copy.
+//! The rows of all batches are numbered consecutively and sorted at once; output rows are gathered from the batches on
+//! demand, so the rows are not copied as a whole.
 //!
-//! Cost: that of [`sort_to_indices`](crate::sort::sort_to_indices), 4 bytes a row when it is done, and a gather per
-//! batch handed on.
+//! Cost: that of [`sort_to_indices`](crate::sort::sort_to_indices), 4 bytes per row afterwards, and a gather per output
+//! batch.
 
 use std::sync::Arc;
 
@@ -20,30 +20,31 @@ use crate::util::cancel::Cancel;
 use crate::util::reserve;
 use crate::util::threads::Threads;
 
-/// Rows are looked up by pages of 2^this: finer than batches are as a rule, and few enough to stay in the cache.
+/// Rows are located through pages of 2^`PAGE_BITS` rows: smaller than most batches, and few enough to stay in the
+/// cache.
 const PAGE_BITS: u32 = 10;
 
-/// Rows in memory, in order.
+/// Sorted rows in memory.
 #[derive(Debug, Default)]
 pub(crate) struct SortedRun {
     batches: Vec<RecordBatch>,
-    /// Row numbers in order; `None` if the rows came so.
+    /// The row numbers in order; `None` if the rows are already sorted.
     order: Option<Vec<u32>>,
-    /// The number of each batch's first row, and of all rows.
+    /// The number of each batch's first row, then the total.
     begins: Vec<u32>,
     /// The batch of each page's first row.
     pages: Vec<u32>,
-    /// How many have been handed on. Where rows came in order: of the batch that is `first`.
+    /// The number of rows returned; without `order`, of the batch `first`.
     at: usize,
-    /// The first batch that is not handed on wholly, where rows came in order.
+    /// Without `order`: the first batch that is not yet returned completely.
     first: usize,
 }
 
 impl SortedRun {
-    /// The rows of the batches in the order of the keys, ties as they came. Batches have rows.
+    /// Sorts the rows of the batches by the keys; ties keep input order. No batch may be empty.
     ///
     /// # Errors
-    /// A key without an order, more than `u32::MAX` rows, cancellation.
+    /// A key without an order; more than `u32::MAX` rows; cancellation.
     pub(super) fn new(batches: Vec<RecordBatch>, keys: &[SortKey], threads: usize, cancel: &Cancel) -> Result<Self> {
         let order = order(&batches, keys, threads, cancel)?;
         let (mut begins, mut pages) = (vec![0], Vec::new());
@@ -58,7 +59,7 @@ impl SortedRun {
         Ok(Self { batches, order, begins, pages, at: 0, first: 0 })
     }
 
-    /// The next rows, so many at most; `None`: there are no more.
+    /// The next rows, at most `most`; `None` at the end.
     pub(super) fn next_batch(&mut self, most: usize) -> Result<Option<RecordBatch>> {
         let Some(order) = &self.order else { return self.next_in_input_order(most) };
         let end = order.len().min(self.at + most);
@@ -71,7 +72,7 @@ impl SortedRun {
         Ok(Some(interleave_record_batch(&batches, &places)?))
     }
 
-    /// The batch of a row, and its number there.
+    /// The batch of a row, and the row's number within it.
     #[inline]
     fn locate(&self, row: u32) -> (usize, usize) {
         let mut batch = self.pages[(row >> PAGE_BITS) as usize] as usize;
@@ -81,7 +82,7 @@ impl SortedRun {
         (batch, (row - self.begins[batch]) as usize)
     }
 
-    /// Slices of the batches; of small ones several together.
+    /// Slices of the batches; small ones are concatenated.
     fn next_in_input_order(&mut self, most: usize) -> Result<Option<RecordBatch>> {
         let (mut pieces, mut room) = (Vec::new(), most);
         while let Some(batch) = self.batches.get(self.first) {
@@ -106,7 +107,7 @@ impl SortedRun {
     }
 }
 
-/// The order of the rows of all batches, one after another; `None` if they come in order.
+/// The order of the rows of all batches, numbered consecutively; `None` if they are already sorted.
 fn order(batches: &[RecordBatch], keys: &[SortKey], threads: usize, cancel: &Cancel) -> Result<Option<Vec<u32>>> {
     if batches.is_empty() || keys.is_empty() {
         return Ok(None);

@@ -1,17 +1,16 @@
-//! Spilled rows: batches in a file without a name, several runs of them one after another in a file.
+//! Spill files: batches in an unnamed file, which may hold several runs one after another.
 //!
 //! ```text
-//!   file     [ run 0 ][ run 1 ][ run 2 ]         one descriptor, however many runs there are
-//!   run      [ checksum, bytes ][ checksum, bytes ] ...        blocks of one length, but for the last
+//!   file     [ run 0 ][ run 1 ][ run 2 ]         one descriptor for any number of runs
+//!   run      [ checksum, bytes ][ checksum, bytes ] ...        blocks of equal length, except for the last
 //! ```
 //!
-//! The file is unlinked as it is made, so the system takes it back with its last handle: after success, failure and
-//! cancellation, and after a process was killed. The format is Arrow's IPC stream, written and read once, in order. No
-//! byte of it is read as Arrow before the checksum of its block is found right, which is that of the bytes, of their place
-//! and of a number that each file draws: a damaged file, a shorter one and one of another sort are refused.
+//! The file is unlinked when it is created, so the system frees it with its last handle: on success, on failure, on
+//! cancellation, and if the process is killed. The format is Arrow's IPC stream, written once and read once,
+//! sequentially. No byte is parsed before the checksum of its block is verified. The checksum covers the bytes, their
+//! position and a random number of the file: damaged, truncated and foreign files are rejected.
 //!
-//! Cost: a write and a read of the rows' bytes, and a look at them for the checksum each way; in memory one batch each way,
-//! and a buffer of the file.
+//! Cost: a write and a read of the rows' bytes, and a checksum pass each way. Memory: one batch each way, and a buffer.
 
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
@@ -29,31 +28,32 @@ use crc32fast::Hasher;
 use crate::error::{Error, Remedy, Result};
 use crate::util::shown::compact;
 
-/// Bytes that a file is written in.
+/// The size of the write buffer.
 const WRITE_BUFFER_BYTES: usize = 256 << 10;
 
-/// Bytes of a block with its checksum, which a file is read in: many runs are read at once.
+/// The size of a block including its checksum. Files are read block by block; it is small because many runs are read at
+/// once.
 const BLOCK_BYTES: usize = 32 << 10;
 
-/// Bytes of a block's checksum, which come first.
+/// The size of a block's checksum, at its start.
 const CHECKSUM_BYTES: usize = size_of::<u32>();
 
-/// Where rows are spilled to.
+/// The directory for spill files.
 #[derive(Debug, Clone)]
 pub(crate) struct SpillDirectory {
     directory: PathBuf,
 }
 
 impl SpillDirectory {
-    /// Files in this directory, or in the system's own for such.
+    /// Files in this directory, or in the system's temporary directory.
     pub(crate) fn new(directory: Option<&Path>) -> Self {
         Self { directory: directory.map_or_else(std::env::temp_dir, Path::to_path_buf) }
     }
 
-    /// A file for runs.
+    /// Creates a file for runs.
     ///
     /// # Errors
-    /// The directory takes no file.
+    /// The file cannot be created.
     pub(crate) fn file(&self) -> Result<SpillFile> {
         let file = tempfile::tempfile_in(&self.directory).map_err(|error| self.failed(&error))?;
         let key = RandomState::new().hash_one(()) as u32;
@@ -88,27 +88,27 @@ impl SpillDirectory {
     }
 }
 
-/// A file of runs; the system takes it back when it and all of its runs are dropped.
+/// A file of runs; the system frees it when the file and all of its runs are dropped.
 #[derive(Debug)]
 pub(crate) struct SpillFile {
     shared: Arc<Mutex<SharedFile>>,
     disk: SpillDirectory,
 }
 
-/// The file, and where what is written begins.
+/// The file and its length.
 #[derive(Debug)]
 struct SharedFile {
     file: File,
     end: u64,
-    /// A number of this file's own, which its checksums begin with.
+    /// A random number of this file, included in its checksums.
     key: u32,
 }
 
 impl SpillFile {
-    /// A run of batches of `schema`, behind those that are in the file; one is written at a time.
+    /// A writer that appends a run of batches of `schema`. Only one run may be written at a time.
     ///
     /// # Errors
-    /// The disk is full, or gone.
+    /// The disk is full or fails.
     pub(crate) fn writer(&self, schema: &SchemaRef) -> Result<SpillWriter> {
         let part = FileRange { shared: self.shared.clone(), at: lock(&self.shared).end, end: u64::MAX };
         let writer = StreamWriter::try_new(BlockWriter::new(part), schema);
@@ -120,17 +120,17 @@ fn lock(shared: &Mutex<SharedFile>) -> MutexGuard<'_, SharedFile> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A part of a file, with a place of its own: others read other parts meanwhile.
+/// A range of a file with a position of its own, so that ranges can be read alternately.
 #[derive(Debug)]
 struct FileRange {
     shared: Arc<Mutex<SharedFile>>,
-    /// Where it begins, or what is not read yet does.
+    /// The start of the range, or of its unread part.
     at: u64,
     end: u64,
 }
 
 impl FileRange {
-    /// The checksum of a block's bytes that stand at a place of the file.
+    /// The checksum of a block's bytes at position `at` of the file.
     fn checksum(&self, at: u64, bytes: &[u8]) -> [u8; CHECKSUM_BYTES] {
         let mut hasher = Hasher::new_with_initial(lock(&self.shared).key);
         hasher.update(&at.to_le_bytes());
@@ -138,7 +138,7 @@ impl FileRange {
         hasher.finalize().to_le_bytes()
     }
 
-    /// Reads the next bytes, all that have room.
+    /// Reads the next bytes, filling the buffer.
     fn fill(&mut self, mut bytes: &mut [u8]) -> io::Result<()> {
         let mut shared = lock(&self.shared);
         shared.file.seek(SeekFrom::Start(self.at))?;
@@ -148,7 +148,7 @@ impl FileRange {
                 read => read?,
             };
             if read == 0 {
-                // Arrow takes an unexpected end for that of the rows.
+                // An error, because Arrow would treat an unexpected end as the end of the rows.
                 let error = format!("the file, which has no name, ends at byte {}, before what was written", self.at);
                 return Err(io::Error::new(ErrorKind::InvalidData, error));
             }
@@ -158,7 +158,7 @@ impl FileRange {
         Ok(())
     }
 
-    /// Writes behind all that the file has.
+    /// Appends to the file.
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
         let mut shared = lock(&self.shared);
         let end = shared.end;
@@ -169,12 +169,12 @@ impl FileRange {
     }
 }
 
-/// Cuts what is written into blocks.
+/// Divides the output into blocks.
 struct BlockWriter {
     part: FileRange,
-    /// Whole blocks, and the one being filled.
+    /// Complete blocks, then the current one.
     buffer: Vec<u8>,
-    /// Where that one begins.
+    /// The start of the current block.
     begin: usize,
 }
 
@@ -185,7 +185,7 @@ impl BlockWriter {
         Self { part, buffer, begin: 0 }
     }
 
-    /// Ends the block being filled, and begins another.
+    /// Completes the current block and begins the next.
     fn seal(&mut self) -> io::Result<()> {
         let bytes = self.begin + CHECKSUM_BYTES;
         let at = lock(&self.part.shared).end + self.begin as u64;
@@ -200,7 +200,7 @@ impl BlockWriter {
         Ok(())
     }
 
-    /// Writes what is left, and gives the part as what there is to read.
+    /// Writes the remaining bytes and returns the range to read.
     fn finish(mut self) -> io::Result<FileRange> {
         if self.buffer.len() > self.begin + CHECKSUM_BYTES {
             self.seal()?;
@@ -222,15 +222,15 @@ impl Write for BlockWriter {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        Ok(()) // by `finish`: a block that is not full is the last
+        Ok(()) // `finish` writes the rest: only the last block may be partial
     }
 }
 
-/// Reads blocks, and gives the bytes of those that are right.
+/// Reads blocks and returns the bytes of those whose checksum is correct.
 struct BlockReader {
     part: FileRange,
     block: Vec<u8>,
-    /// How many of the block's bytes have been given.
+    /// The number of the block's bytes already returned.
     given: usize,
 }
 
@@ -239,7 +239,7 @@ impl BlockReader {
         Self { part, block: Vec::new(), given: 0 }
     }
 
-    /// Reads the next block; there is one.
+    /// Reads the next block, which must exist.
     fn next(&mut self) -> io::Result<()> {
         let at = self.part.at;
         let length = usize::try_from(self.part.end - at).unwrap_or(usize::MAX).min(BLOCK_BYTES);
@@ -288,7 +288,7 @@ impl SpillWriter {
         self.writer.write(&compact_batch(batch)?).map_err(|error| self.disk.not_written(error))
     }
 
-    /// The rows written, to be read from the first on.
+    /// Ends the run and returns it for reading.
     ///
     /// # Errors
     /// As for `write`.
@@ -308,12 +308,12 @@ pub(crate) struct SpilledRun {
 }
 
 impl SpilledRun {
-    /// How many bytes of the file it has.
+    /// Its size in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         self.part.end - self.part.at
     }
 
-    /// The rows, batch by batch.
+    /// Begins to read the run.
     ///
     /// # Errors
     /// The file cannot be read.
@@ -330,7 +330,7 @@ pub(crate) struct SpillReader {
 }
 
 impl SpillReader {
-    /// The next batch.
+    /// The next batch; `None` at the end.
     ///
     /// # Errors
     /// The file cannot be read.
@@ -339,8 +339,8 @@ impl SpillReader {
     }
 }
 
-/// The batch without what it does not show: views keep alive, and write, all of the batches they were taken from, and of
-/// unions in lists Arrow writes those of the first rows of all.
+/// The batch without data that it does not refer to: view types would write all buffers of the batches they come from,
+/// and for unions in lists Arrow's writer writes wrong rows of a slice.
 fn compact_batch(batch: &RecordBatch) -> Result<RecordBatch> {
     let column = |column: &ArrayRef| {
         if has_union_in_list(column.data_type(), false) {

@@ -1,4 +1,4 @@
-//! Batches in a spill file, written one after another and then read once in the same order.
+//! Batches in a spill file, written once and then read once in the same order.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use arrow_schema::SchemaRef;
 use super::spill_file::{SpillDirectory, SpillReader, SpillWriter};
 use crate::error::{Error, Result};
 
-/// Batches on disk, in a file without a name.
+/// Batches on disk, in an unnamed file.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -40,19 +40,19 @@ impl std::fmt::Debug for SpilledBatches {
 }
 
 impl SpilledBatches {
-    /// A file for batches of `schema`, in `directory` or in the system's own for such.
+    /// Creates a file for batches of `schema` in `directory`, or in the system's temporary directory.
     ///
     /// # Errors
-    /// The directory takes no file.
+    /// The file cannot be created.
     pub fn new(schema: &SchemaRef, directory: Option<&Path>) -> Result<Self> {
         let writer = SpillDirectory::new(directory).file()?.writer(schema)?;
         Ok(Self { state: State::Written(writer) })
     }
 
-    /// Writes a batch behind the others.
+    /// Appends a batch.
     ///
     /// # Errors
-    /// The disk is full, or gone; `finish` was called.
+    /// The disk is full or fails; `finish` was called.
     pub fn push(&mut self, batch: &RecordBatch) -> Result<()> {
         match &mut self.state {
             State::Written(writer) => writer.write(batch),
@@ -60,7 +60,7 @@ impl SpilledBatches {
         }
     }
 
-    /// Ends the writing; returns the bytes written.
+    /// Ends the writing and returns the number of bytes written.
     ///
     /// # Errors
     /// As for `push`.
@@ -74,10 +74,10 @@ impl SpilledBatches {
         Ok(bytes)
     }
 
-    /// The next batch; `None`: there are no more.
+    /// The next batch; `None` at the end.
     ///
     /// # Errors
-    /// A file that cannot be read, or is not what was written; `finish` was not called.
+    /// A file that cannot be read or is damaged; `finish` was not called.
     pub fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
         match &mut self.state {
             State::Read(reader) => reader.next(),

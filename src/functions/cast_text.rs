@@ -1,6 +1,6 @@
-//! Values as texts, as Spark casts them: 1.0E10, 2024-01-31 10:11:12.5, INTERVAL '1 02:03:04.5' DAY TO SECOND.
+//! Values as strings, as Spark casts them: 1.0E10, 2024-01-31 10:11:12.5, INTERVAL '1 02:03:04.5' DAY TO SECOND.
 //!
-//! Cost: one pass over the column. Timestamps show the clock of their own zone.
+//! Cost: one pass over the column. Timestamps are shown in their own time zone.
 
 use std::fmt::{self, Write};
 
@@ -16,10 +16,10 @@ use crate::bounds::timezone::{ZoneClock, named_zone};
 use crate::error::{Error, Result};
 use crate::util::civil::{SECONDS_PER_DAY, date_of, ticks_per_second};
 
-/// The values of `column` as texts.
+/// The values of `column` as strings.
 ///
 /// # Errors
-/// A type without a text, a zone that does not exist.
+/// A type that has no string form, an unknown time zone.
 pub(crate) fn cast_to_text(column: &ArrayRef) -> Result<LargeStringArray> {
     let written = |write: &mut dyn FnMut(usize, &mut String) -> fmt::Result| {
         let nulls = column.logical_nulls();
@@ -48,7 +48,7 @@ pub(crate) fn cast_to_text(column: &ArrayRef) -> Result<LargeStringArray> {
             let values = column.as_primitive::<Float64Type>();
             written(&mut |row, out| {
                 let value = values.value(row);
-                // The least number of all has two digits in Java: 4.9E-324.
+                // The smallest positive double has two digits in Java: 4.9E-324.
                 let digits = if value.abs() < 1e-323 { format!("{value:.1e}") } else { format!("{value:e}") };
                 float(value, &digits, out)
             })
@@ -105,12 +105,12 @@ pub(crate) fn cast_to_text(column: &ArrayRef) -> Result<LargeStringArray> {
     }
 }
 
-/// Seconds, and what is left.
+/// Whole seconds and the remainder.
 fn split(ticks: i64, per_second: i64) -> (i64, i64) {
     (ticks.div_euclid(per_second), ticks.rem_euclid(per_second))
 }
 
-/// A number as Java writes it, given its shortest digits as Rust does: `1.25e-7`.
+/// A number in Java's notation, from its shortest digits in Rust's: `1.25e-7`.
 fn float(value: f64, shortest: &str, out: &mut String) -> fmt::Result {
     if value.is_nan() {
         return out.write_str("NaN");
@@ -137,7 +137,7 @@ fn float(value: f64, shortest: &str, out: &mut String) -> fmt::Result {
     }
 }
 
-/// The date so many days after 1970-01-01, in any year.
+/// The date `days` after 1970-01-01, in any year.
 fn date(days: i64, out: &mut String) -> fmt::Result {
     let (year, month, day) = date_of(days).ok_or(fmt::Error)?;
     match year {
@@ -148,7 +148,7 @@ fn date(days: i64, out: &mut String) -> fmt::Result {
     write!(out, "-{month:02}-{day:02}")
 }
 
-/// The time of day; of the part of a second as many digits as it has.
+/// The time of day, with as many fractional digits as needed.
 fn clock(seconds: i64, part: i64, per_second: i64, out: &mut String) -> fmt::Result {
     write!(out, "{:02}:{:02}:{:02}", seconds / 3_600, seconds / 60 % 60, seconds % 60)?;
     if part > 0 {
@@ -175,7 +175,7 @@ mod tests {
         cast_to_text(&column).unwrap().iter().map(|text| text.unwrap_or("∅").to_string()).collect()
     }
 
-    /// As Spark 4.3 on Java 17 writes them.
+    /// Expected by Spark 4.3 on Java 17.
     #[test]
     fn casts_match_spark() {
         let doubles = [

@@ -1,4 +1,4 @@
-//! Decimal results: computed in 256 bits, checked against their type's digits, gathered in its width.
+//! Decimal results: computed in 256 bits, checked against their precision, stored in their width.
 
 use arrow_array::types::{Decimal128Type, Decimal256Type};
 use arrow_array::{ArrayRef, ArrowPrimitiveType, PrimitiveArray};
@@ -8,12 +8,12 @@ use arrow_schema::DataType;
 use super::native::with_type;
 use crate::error::{Error, Result};
 
-/// Decimals' unscaled values, whose sums and averages have their width.
+/// Unscaled values of decimals, whose sums and averages have the same width.
 pub trait Unscaled: ArrowNativeType {
-    /// The decimals.
+    /// The decimal type.
     type Decimal: ArrowPrimitiveType<Native = Self>;
 
-    /// The number in this width, which holds it.
+    /// The number in this width; it must fit.
     fn narrowed(number: i256) -> Self;
 }
 
@@ -35,7 +35,7 @@ impl Unscaled for i256 {
     }
 }
 
-/// A decimal result: values of up to so many digits.
+/// A decimal result type with its largest value.
 #[derive(Debug, Clone)]
 pub(super) struct DecimalColumn {
     pub(super) output: DataType,
@@ -44,7 +44,7 @@ pub(super) struct DecimalColumn {
 
 impl DecimalColumn {
     /// # Errors
-    /// `output` is no decimal of `N`'s width.
+    /// `output` is not a decimal of `N`'s width.
     pub(super) fn new<N: Unscaled>(output: DataType) -> Result<Self> {
         let (DataType::Decimal128(precision, _) | DataType::Decimal256(precision, _)) = output else {
             return Err(Error::internal(format!("a decimal result of type {output}")));
@@ -56,7 +56,7 @@ impl DecimalColumn {
         Ok(Self { output, limit })
     }
 
-    /// The value where it has few enough digits.
+    /// The value, if it does not exceed the precision.
     #[inline]
     pub(super) fn checked<N: Unscaled>(&self, value: Option<i256>) -> Option<N> {
         value.filter(|value| *value < self.limit && *value > self.limit.wrapping_neg()).map(N::narrowed)

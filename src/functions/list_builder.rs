@@ -1,4 +1,4 @@
-//! Columns of lists, item by item.
+//! Builds list columns item by item.
 
 use std::sync::Arc;
 
@@ -8,27 +8,27 @@ use arrow_schema::FieldRef;
 
 use crate::error::{Error, Result};
 
-/// Lists and NULLs, the items of all lists one after another.
+/// Lists and NULLs, with the items of all lists in sequence.
 #[derive(Debug)]
 pub(crate) struct ListBuilder<T> {
-    /// The items.
+    /// The items of all lists.
     pub(crate) items: Vec<T>,
     ends: Vec<i32>,
     valid: Vec<bool>,
 }
 
 impl<T> ListBuilder<T> {
-    /// Room for so many lists.
+    /// An empty builder for `lists` lists.
     pub(crate) fn with_capacity(lists: usize) -> Self {
         let mut ends = Vec::with_capacity(lists + 1);
         ends.push(0);
         Self { items: Vec::new(), ends, valid: Vec::with_capacity(lists) }
     }
 
-    /// Ends a list, or a NULL, behind the last item.
+    /// Ends a list, or a NULL, after the last item.
     ///
     /// # Errors
-    /// More items than a list column holds.
+    /// More items than a list column can hold.
     pub(crate) fn finish_list(&mut self, valid: bool) -> Result<()> {
         let end = i32::try_from(self.items.len()).map_err(|_| {
             Error::unsupported(
@@ -40,7 +40,7 @@ impl<T> ListBuilder<T> {
         Ok(())
     }
 
-    /// The last list, or NULL, once more.
+    /// Repeats the last list or NULL.
     ///
     /// # Errors
     /// As for `finish_list`.
@@ -53,10 +53,10 @@ impl<T> ListBuilder<T> {
         self.finish_list(self.valid.last().is_some_and(|&valid| valid))
     }
 
-    /// The column, its items made an array.
+    /// The column; `array` makes an array of the items.
     ///
     /// # Errors
-    /// Items that do not fit an array.
+    /// The items do not form an array.
     pub(crate) fn finish(self, element: &FieldRef, array: impl FnOnce(Vec<T>) -> Result<ArrayRef>) -> Result<ArrayRef> {
         let nulls = Some(NullBuffer::from(self.valid)).filter(|nulls| nulls.null_count() > 0);
         let offsets = OffsetBuffer::new(self.ends.into());

@@ -1,7 +1,7 @@
-//! The functions, one family a file.
+//! The functions, one family per file.
 //!
-//! [`catalog`](crate::catalog) has the table of them and their types. Aggregates are an
-//! [`Aggregate`](crate::model::aggregate::Aggregate) each; ranking and value functions are evaluators of their own.
+//! [`catalog`](crate::catalog) has their table and types. Aggregates implement
+//! [`Aggregate`](crate::model::aggregate::Aggregate); ranking and value functions are evaluators of their own.
 
 pub(crate) mod aggregate;
 pub(crate) mod cast_text;

@@ -1,7 +1,7 @@
-//! Columns as their native values, and loops over those of them that take part.
+//! Columns as native values, and loops over their counted values.
 //!
-//! Kernels are written for six natives. A logical type (date, timestamp, decimal ...) is relabelled to its native
-//! without touching a value, a narrower number is widened once, and results are labelled back at the end.
+//! Functions are compiled for six native types. A logical type (date, timestamp, decimal, ...) is relabelled to its
+//! native type without copying, a narrower number is widened once, and results are relabelled at the end.
 
 use std::ops::Range;
 
@@ -17,14 +17,14 @@ use crate::model::row_mask::RowMask;
 use crate::sort::key_order::normalise;
 use crate::util::bitmap::{WORD_BITS, word};
 
-/// Whether an array of `from` becomes one of `to` by relabelling alone: the same native in the same bytes.
+/// Whether an array of `from` can be relabelled as `to`: the same native type in the same bytes.
 fn same_layout(from: &DataType, to: &DataType) -> bool {
     PhysicalType::of(from).is_some()
         && PhysicalType::of(from) == PhysicalType::of(to)
         && from.primitive_width() == to.primitive_width()
 }
 
-/// `array` as `T`'s values: relabelled where the layouts agree, else cast.
+/// `array` as values of `T`: relabelled if the layouts agree, else cast.
 pub(crate) fn to_primitive<T: ArrowPrimitiveType>(array: &dyn Array) -> Result<PrimitiveArray<T>> {
     let array = with_type(array, &T::DATA_TYPE)?;
     array
@@ -33,7 +33,7 @@ pub(crate) fn to_primitive<T: ArrowPrimitiveType>(array: &dyn Array) -> Result<P
         .ok_or_else(|| Error::internal(format!("{} values asked of a {} column", T::DATA_TYPE, array.data_type())))
 }
 
-/// `array` under the type `to`: relabelled where the layouts agree, else cast.
+/// `array` in the type `to`: relabelled if the layouts agree, else cast.
 pub(crate) fn with_type(array: &dyn Array, to: &DataType) -> Result<ArrayRef> {
     if array.data_type() == to {
         return Ok(array.slice(0, array.len()));
@@ -44,7 +44,7 @@ pub(crate) fn with_type(array: &dyn Array, to: &DataType) -> Result<ArrayRef> {
     Ok(cast_with_options(array, to, &CastOptions { safe: false, ..CastOptions::default() })?)
 }
 
-/// `array` with -0.0 as 0.0 and every NaN as one: equal values look alike.
+/// `array` with -0.0 replaced by 0.0 and every NaN by a single one, so that equal values have equal bits.
 pub(crate) fn canonical(array: &ArrayRef) -> Result<ArrayRef> {
     if !has_floats(array.data_type()) {
         return Ok(array.clone());
@@ -68,9 +68,9 @@ fn has_floats(data_type: &DataType) -> bool {
     }
 }
 
-/// Calls `f` with the value of each of `rows` that takes part, in row order.
+/// Calls `f` with the value of each counted row of `rows`, in row order.
 ///
-/// One place for the dense path: without a mask the values are a slice, and LLVM sees no bounds checks.
+/// Without a mask the loop runs over a slice, so that LLVM removes the bounds checks.
 #[inline]
 pub(crate) fn for_each_value<N: Copy>(values: &[N], inclusion: &RowMask, rows: Range<usize>, mut f: impl FnMut(N)) {
     match inclusion {
@@ -79,7 +79,7 @@ pub(crate) fn for_each_value<N: Copy>(values: &[N], inclusion: &RowMask, rows: R
     }
 }
 
-/// Calls `f` with the value of each of `rows` and whether it takes part, in row order: for steps without a branch.
+/// Calls `f` with the value of each of `rows` and whether it is counted, in row order: for steps without a branch.
 #[inline]
 pub(crate) fn for_each_slot<N: Copy>(
     values: &[N],
@@ -93,7 +93,7 @@ pub(crate) fn for_each_slot<N: Copy>(
             let first = rows.start;
             for (number, values) in values[rows].chunks(WORD_BITS).enumerate() {
                 let word = word(bits, first + WORD_BITS * number);
-                // Of whole words alone: whether a shorter piece is without NULLs cannot be foreseen.
+                // Only for whole words: whether a shorter piece is without NULLs is unpredictable.
                 if word == u64::MAX && values.len() == WORD_BITS {
                     for &value in values {
                         f(value, true);
@@ -108,8 +108,8 @@ pub(crate) fn for_each_slot<N: Copy>(
     }
 }
 
-/// Writes to `out`, which has a place for each slot, what `f` makes of the slot and of what it made of the one before,
-/// `state` for the first. Returns the last.
+/// Writes to `out`, one element per slot, the state after each slot: `f` of the slot and of the state before, `state`
+/// for the first. Returns the last state.
 #[inline]
 pub(crate) fn scan_slots<N: Copy, T: Copy>(
     values: &[N],
@@ -139,7 +139,7 @@ pub(crate) fn scan_slots<N: Copy, T: Copy>(
     state
 }
 
-/// As [`scan_slots`], from the last slot to the first; each one's place is where it is from the first on.
+/// As [`scan_slots`], from the last slot to the first; each state is written at its slot's index.
 #[inline]
 pub(crate) fn scan_slots_back<N: Copy, T: Copy>(
     values: &[N],
@@ -170,7 +170,7 @@ pub(crate) fn scan_slots_back<N: Copy, T: Copy>(
     state
 }
 
-/// As [`for_each_slot`], of one row.
+/// As [`for_each_slot`], for one row.
 #[inline]
 pub(crate) fn visit_slot<N: Copy>(values: &[N], inclusion: &RowMask, row: usize, f: impl FnOnce(N, bool)) {
     f(values[row], inclusion.includes(row));
@@ -191,26 +191,26 @@ pub(crate) fn for_each_grouped_slot<N: Copy>(
     }
 }
 
-/// `value` where it is present, else `other`; without a branch.
+/// `value` if it is present, else `other`; without a branch.
 ///
-/// By bits: what a null hides may be NaN. Twice 32 bits, since compilers see through a mask, and x86-64 without AVX-512
-/// has no choice of floats but a branch: 9 ns a row of a sum, not 13.
+/// By bits, since a masked value may be NaN. In two halves of 32 bits, since compilers see through a single mask, and
+/// select floats by a branch on x86-64 without AVX-512 (`benches/kernels.rs`).
 #[inline]
 pub(crate) fn select_present(value: f64, other: f64, present: bool) -> f64 {
     let out = u32::from(!present) * 32;
     f64::from_bits(other.to_bits() ^ ((value.to_bits() ^ other.to_bits()) << out << out))
 }
 
-/// `value` where all bits of `kept` are set, 0.0 where none is; without a branch, as long as compilers do not know how the bits
-/// were made.
+/// `value` if all bits of `kept` are set, 0.0 if none is; without a branch, as long as compilers do not see how the
+/// bits were computed.
 #[inline(always)]
 pub(crate) fn masked(value: f64, kept: u64) -> f64 {
     f64::from_bits(value.to_bits() & kept)
 }
 
-/// How many of `rows` take part.
+/// The number of counted rows of `rows`.
 ///
-/// One row is the common step of a scan; counting words costs more than the row.
+/// A single row is the common step of a scan; counting words would cost more.
 #[inline]
 pub(crate) fn count_rows(inclusion: &RowMask, rows: Range<usize>) -> u64 {
     if rows.len() == 1 { u64::from(inclusion.includes(rows.start)) } else { inclusion.count(rows) as u64 }

@@ -1,4 +1,4 @@
-//! States as Arrow data: how an aggregate's state is written to one row and read again.
+//! States as Arrow data: writing an aggregate's state to one row and reading it back.
 
 use std::sync::Arc;
 
@@ -10,15 +10,15 @@ use arrow_schema::{Field, Schema};
 
 use crate::error::{Error, Result};
 
-/// A number that a saved state holds, bit for bit.
+/// A number that a saved state preserves bit for bit.
 pub(crate) trait SavedValue: Sized {
-    /// As a column of one row.
+    /// The number as a column of one row.
     fn write(self) -> Result<ArrayRef>;
-    /// From such a column; `None` if it is none.
+    /// The number in such a column; `None` if it has another type.
     fn read(column: &dyn Array) -> Option<Self>;
 }
 
-/// Numbers that have an Arrow type of their own.
+/// Numbers with an Arrow type of their own.
 macro_rules! saved_as_primitive {
     ($($native:ty, $arrow:ty, $array:ty);*) => {$(
         impl SavedValue for $native {
@@ -35,7 +35,7 @@ macro_rules! saved_as_primitive {
 
 saved_as_primitive!(u64, UInt64Type, UInt64Array; i64, Int64Type, Int64Array; f64, Float64Type, Float64Array);
 
-/// Integers wider than Arrow's decimals can be trusted with (38 and 76 digits): little-endian bytes.
+/// Integers that may exceed Arrow's decimals (38 and 76 digits), as little-endian bytes.
 macro_rules! saved_as_bytes {
     ($($native:ty),*) => {$(
         impl SavedValue for $native {
@@ -54,7 +54,7 @@ macro_rules! saved_as_bytes {
 
 saved_as_bytes!(i128, i256);
 
-/// One row of Arrow data from named columns.
+/// One row of Arrow data with named columns.
 pub(crate) fn saved_row<const N: usize>(columns: [(&str, ArrayRef); N]) -> Result<RecordBatch> {
     let fields: Vec<_> =
         columns.iter().map(|(name, column)| Field::new(*name, column.data_type().clone(), true)).collect();
@@ -62,7 +62,7 @@ pub(crate) fn saved_row<const N: usize>(columns: [(&str, ArrayRef); N]) -> Resul
     Ok(RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)?)
 }
 
-/// The column `name` of a saved state, which is one row long.
+/// The column `name` of a saved state; it must have one row.
 pub(crate) fn saved_column<'a>(saved: &'a RecordBatch, name: &str) -> Result<&'a ArrayRef> {
     saved
         .column_by_name(name)

@@ -1,17 +1,16 @@
-//! Partitions numbered, where no call needs their rows side by side.
+//! Numbers partitions where no call needs their rows to be adjacent.
 //!
 //! ```text
 //!   k       7 5 7 6 7
-//!   number  2 0 2 1 2        k - 5: a number may belong to no row, so that none has to be looked up
+//!   number  2 0 2 1 2        k - 5: a number may be unused, which avoids a lookup table
 //! ```
 //!
-//! A key's number is its code (`sort/key_fields.rs`), several keys' codes side by side. Cost: two passes over each key
-//! column, and 4 bytes per row. Keys whose codes are too many for the rows are not numbered: they are grouped by
-//! sorting.
+//! A key's number is its code (`sort/key_fields.rs`), those of several keys combined into one. Cost: two passes over
+//! each key column, and 4 bytes per row. Keys with too many codes for the number of rows are not numbered: they are
+//! grouped by sorting.
 //!
-//! Where the rows of a partition are side by side one pass finds the runs, and the number of a run is the rank of its
-//! first row's key, whatever that is made of. A total of a million rows in 100 partitions in order, one thread: 3.9 ms by the
-//! codes of all rows, 3.1 so.
+//! If the rows of a partition are mostly adjacent, one pass finds the runs, and a run's number is the rank of its first
+//! row's key, for keys of any type.
 
 use std::ops::Range;
 
@@ -30,19 +29,20 @@ use crate::util::cancel::Cancel;
 use crate::util::parallel_fill::fill_chunks;
 use crate::util::threads::Threads;
 
-/// Up to so many numbers are given out whatever the rows.
+/// This many numbers are allowed for any number of rows.
 const MIN_GROUP_IDS: usize = 1 << 12;
 
-/// Otherwise one for every so many rows: a state of 32 bytes then costs 16 bytes a row.
+/// Otherwise one number per this many rows is allowed: a state of 32 bytes then costs 16 bytes per row.
 const ROWS_PER_GROUP_ID: usize = 2;
 
-/// Runs with fewer rows than this on average are not worth being told from each other.
+/// Runs with fewer rows than this on average are not numbered as runs.
 const MIN_MEAN_RUN_ROWS: usize = 16;
 
-/// Numbers the different `columns` of `rows` rows; `None` if that would take too many numbers, or fewer than `least`.
+/// Numbers the distinct rows of `columns`, which have `rows` rows; `None` if that takes too many numbers, or fewer than
+/// `least`.
 ///
 /// # Errors
-/// A type without an order, cancellation.
+/// A type without an order; cancellation.
 pub(crate) fn assign_group_ids(
     columns: &[ArrayRef],
     rows: usize,
@@ -72,14 +72,14 @@ pub(crate) fn assign_group_ids(
     Ok(Some(RowGroups::of_rows(of, layout.count())))
 }
 
-/// The groups by their runs, if these are long: the first row of each is numbered.
+/// Numbers the groups by runs, if these are long: only the first row of each run is ranked.
 fn assign_by_runs(columns: &[ArrayRef], rows: usize, threads: &Threads) -> Result<Option<RowGroups>> {
     if columns.is_empty() || rows == 0 {
         return Ok(Some(RowGroups::of_runs(vec![GroupRun { group: 0, end: rows }], 1)));
     }
     let neighbours =
         |rows| columns.iter().map(|column| Adjacent::new(&column.slice(0, rows))).collect::<Result<Vec<_>>>();
-    // Nothing is made of all rows where the first of them say that runs are short.
+    // The first rows are checked alone: if their runs are short, nothing is computed for all rows.
     let few = rows.min(KEYS_PER_BLOCK);
     if u32::try_from(rows).is_err() || run_starts(&neighbours(few)?, 0..few).is_none() {
         return Ok(None);
@@ -100,7 +100,7 @@ fn assign_by_runs(columns: &[ArrayRef], rows: usize, threads: &Threads) -> Resul
     )))
 }
 
-/// The rows of a share that differ from the row before, if they are few.
+/// The rows of a share that differ from the previous row; `None` if they are too many.
 fn run_starts(columns: &[Adjacent], share: Range<usize>) -> Option<Vec<u32>> {
     let mut begins = Vec::new();
     for block in blocks(share.clone()) {
@@ -127,10 +127,10 @@ fn blocks(rows: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     rows.clone().step_by(KEYS_PER_BLOCK).map(move |begin| begin..rows.end.min(begin + KEYS_PER_BLOCK))
 }
 
-/// Rows looked at to guess how many partitions there are.
+/// The number of rows sampled to estimate the number of partitions.
 const SAMPLED_ROWS: usize = 256;
 
-/// Whether rows here and there are nearly all of different partitions, and these in no order.
+/// Whether sampled rows are nearly all of different partitions, and unsorted.
 ///
 /// # Errors
 /// A type without an order.
@@ -196,7 +196,7 @@ mod tests {
         assert_eq!(spread.as_primitive::<Int64Type>().values(), &[4, 4, 4]);
     }
 
-    /// Runs are seen across blocks and threads, and given up where they are short.
+    /// Runs are found across blocks and threads; short runs give `None`.
     #[test]
     fn runs_match_equal_keys() {
         for (length, told) in [(1_u64, false), (15, false), (17, true), (64, true), (1000, true), (70_000, true)] {
@@ -221,11 +221,11 @@ mod tests {
         assert!(groups(&[Arc::new(keys)], 4000).is_none());
     }
 
-    /// Whatever keys are made of: texts with the same beginning, numbers far apart, NULLs, several columns.
+    /// All kinds of keys: strings with a common prefix, integers far apart, NULLs, several columns.
     #[test]
     fn runs_of_equal_keys_share_a_group_id() {
         let rows = 100_000;
-        // A key comes again, in no order.
+        // Keys recur, unsorted.
         let key = |row: usize| (row / 333) * 7919 % 101;
         let text = |row: usize| (key(row) > 0).then(|| format!("a text that is too long for a word {}", key(row) / 2));
         let texts: ArrayRef = Arc::new((0..rows).map(text).collect::<StringArray>());

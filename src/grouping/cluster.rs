@@ -1,14 +1,14 @@
-//! Rows of equal keys made neighbours, when no order is asked for.
+//! Makes rows of equal keys adjacent, where no order is requested.
 //!
 //! ```text
-//!   key    b b b a a a a b c c        four runs; sorted by key: a, b, b, c: b comes twice, so
-//!   order  3 4 5 6 0 1 2 7 8 9        the runs are put in that order; had no key come twice, the rows were grouped already
+//!   key    b b b a a a a b c c        four runs; sorted by key: a, b, b, c; b occurs twice, so
+//!   order  3 4 5 6 0 1 2 7 8 9        the runs are put in that order; with distinct keys the rows were grouped already
 //! ```
 //!
-//! Rows that come in runs, as grouped or nearly grouped input does, are handled run by run: only each run's first row is
-//! sorted. Other rows are sorted one by one, which for keys of few bits is two passes of counting (`sort/radix.rs`) and beats
-//! a hash table from the start. Cost: that of finding the runs, below a nanosecond per row and fixed width column, and
-//! of sorting them. Deterministic, and input order within a group.
+//! Rows in runs, as in grouped or nearly grouped input, are handled run by run: only the first row of each run is
+//! sorted. Other rows are sorted one by one, which for keys of few bits is two counting passes (`sort/radix.rs`),
+//! faster than a hash table. Cost: that of finding the runs and of sorting them. Deterministic; rows of a group keep
+//! input order.
 
 use arrow_array::ArrayRef;
 
@@ -21,13 +21,13 @@ use crate::util::cancel::Cancel;
 use crate::util::reserve;
 use crate::util::threads::Threads;
 
-/// The row numbers with rows of equal `columns` side by side, in input order within; `None` if they are already.
+/// The row numbers with rows of equal `columns` adjacent, in input order within a group; `None` if they already are.
 ///
 /// ```
 /// # use std::sync::Arc;
 /// # use arrow_array::{ArrayRef, StringArray};
 /// let key: ArrayRef = Arc::new(StringArray::from(vec!["b", "b", "a", "a", "a", "b"]));
-/// let order = windrow::internals::group(&[key], 1, &Default::default())?;
+/// let order = windrow::internals::cluster(&[key], 1, &Default::default())?;
 /// assert_eq!(order, Some(vec![2, 3, 4, 0, 1, 5]));
 /// # Ok::<(), windrow::Error>(())
 /// ```
@@ -39,7 +39,7 @@ pub fn cluster(columns: &[ArrayRef], threads: usize, cancel: &Cancel) -> Result<
     cluster_on(columns, &Threads::new(threads, cancel).limited_to_rows(rows))
 }
 
-/// As [`cluster`], on threads that may be there already.
+/// As [`cluster`], on given threads.
 pub(crate) fn cluster_on(columns: &[ArrayRef], threads: &Threads) -> Result<Option<Vec<u32>>> {
     let sort = |columns: &[SortColumn]| Ok::<_, Error>(sort_with_boundaries(columns, &[], threads)?.order);
     let ascending = |columns: &[ArrayRef]| -> Vec<_> { columns.iter().cloned().map(SortColumn::ascending).collect() };
@@ -48,7 +48,7 @@ pub(crate) fn cluster_on(columns: &[ArrayRef], threads: &Threads) -> Result<Opti
     let run_starts = find_boundaries(columns, rows, None)?;
     let runs = run_starts.count_set_bits();
     if runs > rows / 2 {
-        // Runs this short save less than the gathering of their first rows costs.
+        // With runs this short, gathering their first rows costs more than it saves.
         return sort(&ascending(columns));
     }
     let begins: Vec<u32> = run_starts.set_indices().map(|row| row as u32).collect();

@@ -1,13 +1,13 @@
-//! The first or the last row of each group, in an order that the rows are not brought into.
+//! The first or the last row of each group in a given order, without sorting.
 //!
 //! ```text
 //!   group   0 1 0 1 0
-//!   key     7 4 3 4 9        least so far of 0: 7 7 3 3 3, of 1: - 4 4 4 4        firsts: rows 2 and 1
+//!   key     7 4 3 4 9        running minimum of 0: 7 7 3 3 3, of 1: - 4 4 4 4        first rows: 2 and 1
 //! ```
 //!
-//! The keys are compared as one word (`sort/normalized_key.rs`), so an order of any length and direction costs one
-//! comparison a row. Cost: three passes over each key column, 16 bytes per group and share. Keys that no word holds are
-//! sorted.
+//! The keys are compared as one word (`sort/normalized_key.rs`), so that an order of several columns in any direction
+//! costs one comparison per row. Cost: three passes over each key column, 16 bytes per group and share. Keys that do
+//! not fit a word are sorted instead.
 
 use std::vec::IntoIter;
 
@@ -19,21 +19,21 @@ use crate::sort::sort_column::SortColumn;
 use crate::sort::sort_to_indices::{check_rows, rank_dictionaries};
 use crate::util::threads::Threads;
 
-/// A group's row so far; [`NO_ROW`] before the first.
+/// A group's candidate row and its key word; [`NO_ROW`] before the first row.
 #[derive(Clone, Copy)]
 struct Candidate<W> {
     word: W,
     row: u32,
 }
 
-/// No row has this number.
+/// An invalid row number.
 const NO_ROW: u32 = u32::MAX;
 
-/// Of each group its first row in the order of `keys`, or its last one, of those that `included` lets take part; ties are
-/// in input order. `None` if the keys are too wide.
+/// For each group the first (or last) of its rows that `included` accepts, in the order of `keys`; ties are in input
+/// order. `None` if the keys are too wide.
 ///
 /// # Errors
-/// A type without an order, more than `u32::MAX` rows, cancellation.
+/// A type without an order; more than `u32::MAX` rows; cancellation.
 pub(crate) fn first_or_last(
     groups: &RowGroups,
     keys: &[SortColumn],
@@ -58,7 +58,7 @@ fn first_or_last_of<W: SortWord>(
     included: impl Fn(usize) -> bool + Send + Sync,
     threads: &Threads,
 ) -> Result<Vec<Option<u32>>> {
-    // Of two rows of the same words the first is first and the later one last.
+    // Of rows with equal words the earlier is first and the later is last.
     let comes =
         |word: W, end: &Candidate<W>| end.row == NO_ROW || if last { word >= end.word } else { word < end.word };
     let none = Candidate { word: W::default(), row: NO_ROW };
@@ -103,7 +103,7 @@ mod tests {
     use crate::sort::sort_to_indices::sort;
     use crate::util::cancel::Cancel;
 
-    /// Against the rows sorted by group and keys; small shares and large ones, ties, nulls, NaN and both zeros.
+    /// Compared with sorting by group and keys; small and large shares, ties, nulls, NaN and both zeros.
     #[test]
     fn first_and_last_match_sorted_rows() {
         let cancel = Cancel::default();

@@ -1,4 +1,4 @@
-//! The grouping of rows by equal keys, without a sort.
+//! Grouping rows by equal keys.
 
 pub(crate) mod assign;
 pub(crate) mod cluster;

@@ -1,7 +1,7 @@
-//! The algebra of an aggregate: what every strategy is built from.
+//! The traits of an aggregate, on which every evaluation strategy is built.
 //!
-//! A state stands for a run of rows. Strategies fold rows into states and merge states; they never look inside.
-//! The vocabulary is the field's: init, update, merge, retract, evaluate.
+//! A state represents a range of rows. Strategies fold rows into states and merge states without looking inside. The
+//! operations have their usual names: init, update, merge, retract, evaluate.
 
 use std::iter::repeat_with;
 use std::ops::Range;
@@ -11,33 +11,34 @@ use arrow_array::{ArrayRef, RecordBatch};
 use super::group_ids::RowGroups;
 use crate::error::{Error, Result};
 
-/// What [`Accumulator::append_scan`] and [`Accumulator::prepend_scan`] keep where no state begins anew.
+/// The `kept` masks of [`Accumulator::append_scan`] and [`Accumulator::prepend_scan`] where no state is reset.
 ///
-/// A closure that knows nothing is a constant to compilers, where `repeat` is a field that is read.
+/// A closure without captures compiles to a constant; `repeat` would load its field for each row.
 pub(crate) fn keep_all() -> impl Iterator<Item = u64> {
     repeat_with(|| u64::MAX)
 }
 
-/// The half of an aggregate that turns rows into states, bound to its argument columns in one section. Rows are section row
-/// numbers.
+/// The half of an aggregate that turns rows into states, bound to its argument columns in one section. Rows are row
+/// numbers of the section.
 ///
-/// Laws, held by `tests/rust/functions/laws.rs`: `merge` is associative and `init` its neutral element, left comes
-/// before right and they need not commute; `update` over `a..c` equals `update` over `a..b`, then `b..c`;
-/// `append_scan` writes the states that `append` makes, `prepend_scan` those of `prepend`; `merged` reads as `merge` does.
+/// Laws, tested in `tests/rust/functions/laws.rs`: `merge` is associative, with `init` as its neutral element, and need
+/// not be commutative (left rows come before right rows); `update` over `a..c` equals `update` over `a..b`, then
+/// `b..c`; `append_scan` writes the states of `append`, `prepend_scan` those of `prepend`; `merged` gives the same
+/// result as `merge`.
 pub trait Accumulator: Send + Sync {
-    /// What a run of rows came to.
+    /// The state of a range of rows.
     type State: Clone + Send + Sync;
 
     /// The state of no rows.
     fn init(&self) -> Self::State;
 
-    /// Appends `rows` to the right of what `state` stands for.
+    /// Adds `rows`, which follow those of `state`.
     ///
     /// # Errors
-    /// A value that cannot be read, or a user's own error.
+    /// A value that cannot be read; an error of a user-defined function.
     fn update(&self, state: &mut Self::State, rows: Range<usize>) -> Result<()>;
 
-    /// Appends one row to the right.
+    /// Adds one row, which follows those of `state`.
     ///
     /// # Errors
     /// As for `update`.
@@ -46,7 +47,7 @@ pub trait Accumulator: Send + Sync {
         self.update(state, row..row + 1)
     }
 
-    /// Appends each of `rows` to the state of its group. The first of `states` is that of group `first`.
+    /// Adds each of `rows` to the state of its group. `states[0]` belongs to group `first`.
     ///
     /// # Errors
     /// As for `update`.
@@ -61,8 +62,9 @@ pub trait Accumulator: Send + Sync {
         groups.try_for_each_row(rows, |group, row| self.append(&mut states[group - first], row))
     }
 
-    /// Appends `rows` one by one, and writes the state after each of them to its place in `out`. `kept` has all bits set for
-    /// each of them, or none where the state begins anew: what is kept of a number is then no branch.
+    /// Adds `rows` one by one, and writes the state after each row to its slot in `out`. `kept` gives a mask per row:
+    /// all bits set, or 0 if the state is reset before the row. As a mask it can be applied to numbers without a
+    /// branch.
     ///
     /// # Errors
     /// As for `update`.
@@ -83,7 +85,8 @@ pub trait Accumulator: Send + Sync {
         Ok(())
     }
 
-    /// Puts one row to the left of what `state` stands for. Where sides make no difference, as cheap as `append`.
+    /// Adds one row, which precedes those of `state`. If the order does not matter, implementations make it as cheap as
+    /// `append`.
     ///
     /// # Errors
     /// As for `update`.
@@ -96,8 +99,9 @@ pub trait Accumulator: Send + Sync {
         Ok(())
     }
 
-    /// Puts `rows` to the left one by one, from the last to the first, and writes the state after each of them to its place
-    /// in `out`, which is in the rows' order. `kept`, from the last row on, is as in [`Accumulator::append_scan`].
+    /// Adds `rows`, which precede those of `state`, one by one from the last to the first, and writes the state after
+    /// each row to its slot in `out` (in row order). `kept`, from the last row on, is as in
+    /// [`Accumulator::append_scan`].
     ///
     /// # Errors
     /// As for `update`.
@@ -118,13 +122,13 @@ pub trait Accumulator: Send + Sync {
         Ok(())
     }
 
-    /// Appends `right`'s rows to the right of `left`'s.
+    /// Adds the rows of `right`, which follow those of `left`.
     ///
     /// # Errors
     /// As for `update`.
     fn merge(&self, left: &mut Self::State, right: &Self::State) -> Result<()>;
 
-    /// The state of `left`'s rows and `right`'s, to be read and not to be added to.
+    /// The state of `left`'s rows followed by `right`'s, for reading only: nothing may be added to it.
     ///
     /// # Errors
     /// As for `update`.
@@ -135,37 +139,37 @@ pub trait Accumulator: Send + Sync {
         Ok(state)
     }
 
-    /// The state as one row of Arrow data, so that it can cross a section's edge.
+    /// The state as one row of Arrow data, to be carried to another section.
     ///
     /// # Errors
-    /// The state does not make an array.
+    /// The state cannot be converted to an array.
     fn save(&self, state: &Self::State) -> Result<RecordBatch>;
 
-    /// The state that `save` wrote.
+    /// Restores a state from what `save` wrote.
     ///
     /// # Errors
-    /// The data is not what `save` writes.
+    /// The data does not have the form that `save` writes.
     fn load(&self, saved: &RecordBatch) -> Result<Self::State>;
 }
 
-/// The half of an aggregate that turns states into a column. It leaves states as they were.
+/// The half of an aggregate that turns states into a result column. It does not change states.
 pub trait ResultReader<S>: Send + Sync {
-    /// Where results gather.
+    /// The builder of the result column.
     type Builder;
 
     /// An empty builder for `capacity` results.
     fn builder(&self, capacity: usize) -> Self::Builder;
 
-    /// Appends the result of `state` to `out`; NULL is a result.
+    /// Appends the result of `state`, which may be NULL, to `out`.
     ///
     /// # Errors
     /// The result does not fit its type.
     fn evaluate(&self, state: &S, out: &mut Self::Builder) -> Result<()>;
 
-    /// Appends the result of each of `states` to `out`, a block at a time.
+    /// Appends the result of each of `states` to `out`.
     ///
     /// # Errors
-    /// As for `evaluate`, and the first error among the states.
+    /// As for `evaluate`; the first error among the states.
     #[inline]
     fn evaluate_block(
         &self,
@@ -175,7 +179,7 @@ pub trait ResultReader<S>: Send + Sync {
         states.try_for_each(|state| self.evaluate(&state?, out))
     }
 
-    /// Appends the result of `state` so many times to `out`.
+    /// Appends the result of `state` to `out` `times` times.
     ///
     /// # Errors
     /// As for `evaluate`.
@@ -186,25 +190,26 @@ pub trait ResultReader<S>: Send + Sync {
     /// The results as a column of the call's type.
     ///
     /// # Errors
-    /// The results do not make an array.
+    /// The results cannot be converted to an array.
     fn finish(&self, out: Self::Builder) -> Result<ArrayRef>;
 }
 
-/// What strategies fold and answer: an [`Accumulator`] and a [`Readout`] of its states. A type that is both is one.
+/// What strategies evaluate: an [`Accumulator`] and a [`ResultReader`] of its states. A type that implements both is an
+/// `Aggregate`.
 pub trait Aggregate: Send + Sync {
-    /// What a run of rows came to.
+    /// The state of a range of rows.
     type State: Clone + Send + Sync;
-    /// Where results gather.
+    /// The builder of the result column.
     type Builder;
-    /// What makes the states.
+    /// Computes states.
     type Accumulator: Accumulator<State = Self::State>;
-    /// What reads them.
+    /// Reads results from states.
     type Reader: ResultReader<Self::State, Builder = Self::Builder>;
 
-    /// What makes the states.
+    /// The part that computes states.
     fn accumulator(&self) -> &Self::Accumulator;
 
-    /// What reads them.
+    /// The part that reads results from states.
     fn reader(&self) -> &Self::Reader;
 }
 
@@ -227,14 +232,14 @@ impl<A: Accumulator + ResultReader<<A as Accumulator>::State>> Aggregate for A {
 
 /// An aggregate whose `update` has an exact inverse: integers, decimals, counts; never floats.
 ///
-/// Laws, held as those of [`Accumulator`] are: `retract` undoes `update`; `slide` writes the states that `update` makes of each
-/// frame.
+/// Laws, tested with those of [`Accumulator`]: `retract` undoes `update`; `slide` writes the states that `update` gives
+/// for each frame.
 pub trait Retractable: Accumulator {
-    /// Takes the rows of `gone`, a prefix of `state`'s, out of `state` again.
+    /// Removes the rows of `gone`, which are the first rows of `state`.
     fn retract(&self, state: &mut Self::State, gone: &Self::State);
 
-    /// Moves a frame row by row: one of `entering` enters at its end, and one of `leaving`, as many, leaves at its begin.
-    /// Writes the state after each step to its place in `out`.
+    /// Moves a frame row by row: each step adds a row of `entering` at the end and removes one of `leaving`, which has
+    /// the same length, at the start. Writes the state after each step to its slot in `out`.
     ///
     /// # Errors
     /// As for [`Accumulator::update`].
@@ -257,18 +262,18 @@ pub trait Retractable: Accumulator {
     }
 }
 
-/// An aggregate that can let go of the rows that leave a frame, all at once or one by one.
+/// An aggregate that can remove the first rows of a frame from its state, all at once or one by one.
 pub(crate) trait Removable: Accumulator {
-    /// States that are merged are those of all their rows to the last digit, however these were shared out.
+    /// Whether merged states equal the state of all their rows exactly, however the rows are split.
     const MERGE_IS_EXACT: bool = false;
 
-    /// `state` without the rows of `gone`, which are its first; always `None` where states cannot be subtracted.
+    /// `state` without the rows of `gone`, which are its first rows; always `None` if states cannot be subtracted.
     #[inline]
     fn subtract(&self, _state: &Self::State, _gone: &Self::State) -> Option<Self::State> {
         None
     }
 
-    /// Takes `rows`, the first of those `state` stands for, out of it.
+    /// Removes `rows`, which are the first rows of `state`.
     ///
     /// # Errors
     /// As for `update`.
@@ -277,7 +282,7 @@ pub(crate) trait Removable: Accumulator {
     /// As [`Retractable::slide`].
     ///
     /// # Errors
-    /// As for `update`, or states cannot be subtracted.
+    /// As for `update`; states cannot be subtracted.
     #[inline(always)]
     fn slide(
         &self,
@@ -324,11 +329,11 @@ impl<A: Retractable> Removable for A {
     }
 }
 
-/// An aggregate that picks one row of the frame by a total preorder: min, max and kin.
+/// An aggregate that selects one row of the frame by a total preorder, such as min and max.
 pub trait Selective: Accumulator {
-    /// Whether `row` takes part at all.
+    /// Whether `row` can be selected at all.
     fn includes(&self, row: usize) -> bool;
 
-    /// Whether `old` is still the choice when `new`, a later row, has come; of ties, the one that `update` keeps.
+    /// Whether `old` remains selected when the later row `new` is added. On ties it keeps the row that `update` keeps.
     fn prefers_old(&self, old: usize, new: usize) -> bool;
 }

@@ -1,19 +1,19 @@
-//! What crosses a section's edge.
+//! State carried from one section to another.
 
 use arrow_array::RecordBatch;
 
-/// What rows that a section does not hold came to.
+/// The states of rows outside a section.
 ///
-/// A carry is plain Arrow data, so it may cross a thread, a disk or a cluster. In the section's first partition
-/// a frame that begins at UNBOUNDED PRECEDING begins at `base`, with `state` standing for all rows before it. In the
-/// partition of its last own row a frame that ends at UNBOUNDED FOLLOWING ends with the section's rows, and `after` stands
-/// for all rows behind them.
+/// A carry is plain Arrow data, so it can be sent to another thread, written to disk, or sent over a network. In the
+/// section's first partition a frame from UNBOUNDED PRECEDING begins at `base`, and `state` covers all rows before it.
+/// In the partition of the last own row a frame to UNBOUNDED FOLLOWING ends with the section's rows, and `after` covers
+/// all rows after them.
 #[derive(Debug, Clone, Default)]
 pub struct Carry {
-    /// The first row (of the section) that `state` does not cover.
+    /// The first row of the section that `state` does not cover.
     pub base: usize,
-    /// What the evaluator's `advance` made of the rows before; `None`: there were none.
+    /// The state of the earlier rows, written by the evaluator's `advance`; `None` if there are none.
     pub state: Option<RecordBatch>,
-    /// What it made of the rows of that partition behind the section; `None`: the section has them all.
+    /// The state of the partition's rows after the section; `None` if the section has all of them.
     pub after: Option<RecordBatch>,
 }

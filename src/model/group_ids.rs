@@ -1,7 +1,7 @@
-//! Rows' groups, by number.
+//! The group number of each row.
 //!
 //! ```text
-//!   rows    2 0 2 1 2           each row's number
+//!   rows    2 0 2 1 2           one number per row
 //!   runs    [ 2: ..3 ][ 0: ..5 ]   rows 0 to 2 are of group 2, rows 3 and 4 of group 0
 //! ```
 
@@ -13,25 +13,25 @@ use crate::util::reserve;
 use crate::util::simd::with_widest_vectors;
 use crate::util::threads::Threads;
 
-/// So many rows at least are a share, and so many for each of its states.
+/// The minimum number of rows of a share, and the minimum per state that the share has.
 const MIN_SHARE_ROWS: usize = 64 * 1024;
 const SHARE_ROWS_PER_STATE: usize = 16;
 
-/// Two shares are worth it with so many, where there are threads for them: the states of one are all that is merged. A sum of
-/// each of 200 thousand groups, a million rows in no order, takes two threads 8.8 ms with one share and 6.4 with two, and one
-/// thread 8.4 and 9.8.
+/// The rows per state from which two shares pay off, if there are threads for them: merging costs one set of states.
+/// The value was chosen by measurement, see docs/performance.md.
 const TWO_SHARES_ROWS_PER_STATE: usize = 4;
 
-/// More shares are merged for longer than they save.
+/// With more shares, merging takes longer than it saves.
 const MAX_SHARES: usize = 16;
 
-/// Shares of rows in order have few groups in common: no more than one of so many.
+/// Shares of sorted rows may have at most `1 / SHARED_GROUPS_FRACTION` of the groups in common.
 const SHARED_GROUPS_FRACTION: usize = 8;
 
-/// A share begins where a group does, if one does within so many rows: shares of rows in order then have none in common.
+/// A share begins at a group's first row if there is one within this many rows: shares of sorted rows then have no
+/// group in common.
 const SPLIT_SEARCH_ROWS: usize = MIN_SHARE_ROWS / 16;
 
-/// Each row's partition, by number.
+/// The partition number of each row.
 #[derive(Debug)]
 pub struct RowGroups {
     rows: usize,
@@ -39,66 +39,67 @@ pub struct RowGroups {
     of: GroupIds,
 }
 
-/// How the rows' numbers are told.
+/// The representation of the numbers.
 #[derive(Debug)]
 pub(crate) enum GroupIds {
-    /// One by one.
+    /// A number per row.
     Rows(Vec<u32>),
-    /// By runs, from the first row to the last.
+    /// Runs of rows, from the first row to the last.
     Runs(Vec<GroupRun>),
 }
 
-/// Rows of one group side by side, from the end of the run before.
+/// Consecutive rows of one group, from the end of the previous run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct GroupRun {
     /// The group's number.
     pub(crate) group: u32,
-    /// The row behind the last one.
+    /// The row after the last one.
     pub(crate) end: usize,
 }
 
-/// A share of the rows, and groups of which it has all that its rows are of.
+/// A share of the rows, and a range of groups that includes all groups of these rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct GroupShare {
     pub(crate) rows: Range<usize>,
     pub(crate) groups: Range<usize>,
 }
 
-/// Puts the states of groups in later rows behind those of as many groups in earlier ones.
+/// Merges the states of groups in later rows into those of the same groups in earlier rows, for the length of the first
+/// argument.
 type MergeGroups<'a, S> = &'a mut dyn FnMut(&mut [S], &mut IntoIter<S>) -> Result<()>;
 
 impl RowGroups {
-    /// The rows' numbers.
+    /// The numbers.
     pub(crate) fn ids(&self) -> &GroupIds {
         &self.of
     }
 
-    /// Rows of these numbers, which are below `count`.
+    /// One number per row; all are below `count`.
     pub(crate) fn of_rows(of: Vec<u32>, count: usize) -> Self {
         Self { rows: of.len(), count, of: GroupIds::Rows(of) }
     }
 
-    /// The rows of these runs, whose numbers are below `count`.
+    /// Runs, whose group numbers are below `count`.
     pub(crate) fn of_runs(runs: Vec<GroupRun>, count: usize) -> Self {
         Self { rows: runs.last().map_or(0, |run| run.end), count, of: GroupIds::Runs(runs) }
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub(crate) fn rows(&self) -> usize {
         self.rows
     }
 
-    /// Numbers are below this.
+    /// The number of groups: all group numbers are below it.
     pub(crate) fn count(&self) -> usize {
         self.count
     }
 
-    /// Whether the rows of one group side by side are told as one.
+    /// Whether the numbers are stored as runs.
     pub(crate) fn is_in_runs(&self) -> bool {
         matches!(self.of, GroupIds::Runs(_))
     }
 
-    /// How many rows the largest has.
+    /// The number of rows of the largest group.
     ///
     /// # Errors
     /// Cancellation.
@@ -122,9 +123,8 @@ impl RowGroups {
         Ok(counts.into_iter().max().unwrap_or(0))
     }
 
-    /// Of each group what its rows come to: `fill` takes a share of the rows and a state for each of its groups, `merge` puts
-    /// those of later rows behind those of earlier ones, as many as it is given. Compiled for each type of states, not for
-    /// each function that has them.
+    /// Computes a state per group. `fill` adds a share of the rows to the states of its groups, `merge` adds states of
+    /// later rows to those of earlier ones. Compiled once per type of state, not per function.
     ///
     /// # Errors
     /// The first error of `fill` or `merge`.
@@ -153,7 +153,8 @@ impl RowGroups {
                 all.resize(first, init.clone());
             }
             let mut states = states.into_iter();
-            // The state so far comes first: where there is none, the other one stays for `extend`.
+            // The earlier state must be on the left. `merge` takes as many states as there already are; `extend`
+            // appends the rest.
             merge(&mut all[first..], &mut states)?;
             all.extend(states);
         }
@@ -163,7 +164,8 @@ impl RowGroups {
         Ok(all)
     }
 
-    /// The shares, if none has rows of a group that another has rows of: each then has its groups alone, those without rows too.
+    /// The shares, if no two have a group in common, with their group ranges extended to cover all groups, also those
+    /// without rows.
     pub(crate) fn disjoint_shares(&self, shares: &[GroupShare]) -> Option<Vec<GroupShare>> {
         let mut end = 0;
         let mut apart = Vec::with_capacity(shares.len());
@@ -179,14 +181,14 @@ impl RowGroups {
         Some(apart)
     }
 
-    /// The rows in shares, to each of which states of its own are worth it. They depend on the rows and not on the threads,
-    /// unless merged states are `exact`: those of all rows, however they are shared out.
+    /// Cuts the rows into as many shares as pay for states of their own. The cut depends on the rows and not on the
+    /// number of threads, unless `exact`: merging then gives the same states for any cut.
     ///
     /// # Errors
     /// Cancellation.
     pub(crate) fn shares(&self, exact: bool, threads: &Threads) -> Result<Vec<GroupShare>> {
         let most = (self.rows / MIN_SHARE_ROWS).clamp(1, MAX_SHARES);
-        // So many are worth it though each has the states of all groups.
+        // This many pay even if each share has states of all groups.
         let per_state = self.rows / self.count.max(1);
         let shares = (per_state / SHARE_ROWS_PER_STATE).clamp(1, most);
         let cut =
@@ -212,7 +214,7 @@ impl RowGroups {
         Ok(cut(shares).map(|rows| GroupShare { rows, groups: 0..self.count }).collect())
     }
 
-    /// Where a group begins soon from `row` on, or else `row`.
+    /// The next row at which a group begins, if it is near `row`, else `row`.
     fn next_group_start(&self, row: usize) -> usize {
         let Some(before) = row.checked_sub(1) else { return row };
         let same = match &self.of {
@@ -224,7 +226,7 @@ impl RowGroups {
         if same < SPLIT_SEARCH_ROWS { row + same } else { row }
     }
 
-    /// Groups of which those of `rows` are.
+    /// The range of group numbers of `rows`.
     fn group_range(&self, rows: Range<usize>) -> Range<usize> {
         let ends = |(least, most): (u32, u32), &group: &u32| (least.min(group), most.max(group));
         let (least, most) = match &self.of {
@@ -242,7 +244,7 @@ impl RowGroups {
         if least > most { 0..0 } else { least as usize..most as usize + 1 }
     }
 
-    /// How many runs of rows of one group there are among `rows`.
+    /// The number of runs of equal group number among `rows`.
     pub(crate) fn count_runs(&self, rows: &Range<usize>) -> usize {
         match &self.of {
             GroupIds::Rows(of) => 1 + of[rows.clone()].windows(2).filter(|pair| pair[0] != pair[1]).count(),
@@ -250,7 +252,7 @@ impl RowGroups {
         }
     }
 
-    /// Calls `f` with the group's number of each of `rows`, and the row.
+    /// Calls `f` with the group number and the row number of each of `rows`.
     ///
     /// # Errors
     /// The first error of `f`.
@@ -270,7 +272,7 @@ impl RowGroups {
         }
     }
 
-    /// As [`RowGroups::try_for_each_row`], for what cannot fail.
+    /// As [`RowGroups::try_for_each_row`], without errors.
     #[inline(always)]
     pub(crate) fn for_each_row(&self, rows: Range<usize>, mut f: impl FnMut(usize, usize)) {
         match &self.of {
@@ -279,7 +281,7 @@ impl RowGroups {
         }
     }
 
-    /// Calls `f` with each run of rows of one group among `rows`, and the group's number.
+    /// Calls `f` with the group number and the rows of each run among `rows`.
     ///
     /// # Errors
     /// The first error of `f`.
@@ -304,7 +306,7 @@ impl RowGroups {
     }
 }
 
-/// The runs of `rows`, with their groups.
+/// The runs that intersect `rows`, cut to `rows`, with their group numbers.
 pub(crate) fn runs_within(
     runs: &[GroupRun],
     rows: Range<usize>,
@@ -370,7 +372,7 @@ mod tests {
         }
     }
 
-    /// Rows in order, the other way round, in no order, and all of few groups; some groups have no rows.
+    /// Sorted rows, reversed rows, unsorted rows, and rows of few groups; some groups have no rows.
     #[test]
     fn shares_merge_in_row_order() {
         let rows = 5 * MIN_SHARE_ROWS as u32;

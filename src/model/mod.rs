@@ -1,4 +1,4 @@
-//! What the layers above pass to each other: sections of sorted rows, masks, group ids, states, the algebra of aggregates.
+//! Types that the layers above share: sections of sorted rows, row masks, group ids, carries, the traits of aggregates.
 
 pub(crate) mod aggregate;
 pub(crate) mod carry;

@@ -9,7 +9,7 @@ pub struct OrderColumn {
     pub number: usize,
     /// Its type.
     pub data_type: DataType,
-    /// The direction, and whether nulls stand before all values, whatever the direction.
+    /// The direction, and whether nulls come before all values, independent of the direction.
     pub options: SortOptions,
     /// Its name, for messages.
     pub name: String,

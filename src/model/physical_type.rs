@@ -1,8 +1,8 @@
-//! The six primitive types that functions are written for, and which of them holds a logical type's values.
+//! The six native types that functions are implemented for, and the mapping of logical types to them.
 
 use arrow_schema::{DataType, IntervalUnit};
 
-/// The native values a kernel runs over; dispatch matches on it.
+/// The native type of the values that an implementation reads; dispatch matches on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum PhysicalType {
     /// [`arrow_array::types::Int32Type`]
@@ -20,8 +20,9 @@ pub(crate) enum PhysicalType {
 }
 
 impl PhysicalType {
-    /// The narrowest native that holds all values of `data_type` in their order; `None` for what is not a number
-    /// or a moment (text, bytes, booleans, intervals of several units, nested types).
+    /// The narrowest native type that holds all values of `data_type` in their order; `None` for types other than
+    /// numbers, dates, times, durations and timestamps (strings, binary, booleans, intervals of several units, nested
+    /// types).
     #[must_use]
     pub(crate) fn of(data_type: &DataType) -> Option<Self> {
         Some(match data_type {

@@ -1,18 +1,18 @@
-//! How far from its row a call looks.
+//! How far from its row a call reads.
 
-/// How far a call's answer for a row looks.
+/// The rows before or after a row's section that a call reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
-    /// Not past the row's own section.
+    /// None.
     Nothing,
-    /// So many rows.
+    /// At most this many rows.
     Rows(u64),
-    /// So many peer groups.
+    /// At most this many peer groups.
     Groups(u64),
-    /// A distance of the order key.
+    /// Rows within a distance of the order key.
     Within,
-    /// A state of bounded size stands for all rows there.
+    /// A state of bounded size, which represents all of them.
     State,
-    /// All rows of the partition.
+    /// All of the partition.
     Everything,
 }

@@ -1,4 +1,5 @@
-//! Which rows take part: not-null AND FILTER in one, so no kernel has a null and a no-null copy.
+//! The rows that take part in a computation: non-NULL arguments and FILTER combined into one mask, so that
+//! implementations need no separate paths for them.
 
 use std::ops::Range;
 
@@ -53,7 +54,7 @@ impl RowMask {
         }
     }
 
-    /// Which of the [`WORD_BITS`](crate::util::bitmap::WORD_BITS) rows from `row` on take part, as bits.
+    /// A bitmap of which of the [`WORD_BITS`](crate::util::bitmap::WORD_BITS) rows from `row` on take part.
     #[inline(always)]
     pub(crate) fn word(&self, row: usize) -> u64 {
         match self {
@@ -62,7 +63,7 @@ impl RowMask {
         }
     }
 
-    /// How many of `rows` take part.
+    /// The number of rows among `rows` that take part.
     #[must_use]
     pub fn count(&self, rows: Range<usize>) -> usize {
         match self {
@@ -83,7 +84,7 @@ impl RowMask {
                     f(row)?;
                 }
             }
-            // One row is the common step of a scan; setting up the word iterator costs more than the row.
+            // Scans call this with one row; setting up the iterator would cost more than the row.
             Self::Mask(bits) if rows.len() == 1 => {
                 if bits.value(rows.start) {
                     f(rows.start)?;
@@ -98,10 +99,10 @@ impl RowMask {
         Ok(())
     }
 
-    /// As [`RowMask::try_for_each`], for what cannot fail.
+    /// As [`RowMask::try_for_each`], without errors.
     #[inline]
     pub fn for_each(&self, rows: Range<usize>, mut f: impl FnMut(usize)) {
-        // The closure never fails, so neither does the walk.
+        // The closure never fails, so neither does the iteration.
         let _ = self.try_for_each(rows, |row| {
             f(row);
             Ok(())
@@ -109,7 +110,7 @@ impl RowMask {
     }
 }
 
-/// The rows where a filter is true; NULL is not.
+/// The rows where a filter is true (not false or NULL).
 fn true_rows(filter: &BooleanArray) -> BooleanBuffer {
     match filter.nulls().map(NullBuffer::inner) {
         Some(valid) => filter.values() & valid,

@@ -1,13 +1,13 @@
-//! Sorted rows: many whole partitions, or a cut of one huge partition.
+//! Sorted rows: a number of whole partitions, or a part of one large partition.
 //!
 //! ```text
 //!   rows   0 1 2 3 4 5 6 7 8 9
-//!          h h o o o o o o o h      h = halo: needed by frames, not answered here   o = own
+//!          h h o o o o o o o h      h = halo: read by frames, not answered here   o = own
 //!   part.  1 . . . 1 . . 1 . .      1 = a partition begins
 //!   peers  1 1 . 1 1 1 . 1 1 .      1 = a peer group begins
 //! ```
 //!
-//! Partition edges live in bitmaps alone, so a million tiny partitions cost no million objects.
+//! Partition boundaries are stored in bitmaps only: there is no object per partition.
 
 use std::ops::Range;
 
@@ -16,27 +16,27 @@ use arrow_array::ArrayRef;
 use crate::error::{Error, Remedy, Result};
 use crate::util::boundaries::Boundaries;
 
-/// Sorted rows with their edges and columns.
+/// Sorted rows with their boundaries and columns.
 #[derive(Debug, Clone)]
 pub struct Section {
-    /// How many rows, halo included. At most `u32::MAX`.
+    /// The number of rows, including the halo. At most `u32::MAX`.
     pub rows: usize,
-    /// The rows that are answered here.
+    /// The rows whose results are computed here.
     pub own: Range<usize>,
-    /// Where partitions begin. Row 0 has no bit where its partition began in an earlier section.
+    /// Where partitions begin. The bit of row 0 is not set if its partition began in an earlier section.
     pub partitions: Boundaries,
-    /// Where peer groups begin (each partition's first row too).
+    /// Where peer groups begin; includes the first row of each partition.
     pub peers: Boundaries,
-    /// The columns the calls read, by the plan's column numbers, each `rows` long.
+    /// The columns that the calls read, by the plan's column numbers, each of `rows` rows.
     pub columns: Vec<ArrayRef>,
-    /// The last partition goes on in a later section: its end here is not its end.
+    /// Whether the last partition continues in a later section.
     pub open: bool,
-    /// One of several sections: to the states of its rows may come what rows elsewhere came to.
+    /// Whether this is one of several sections: states of its rows may be merged with states of rows elsewhere.
     pub part: bool,
 }
 
 impl Section {
-    /// Whole partitions: every row its own, nothing before or after.
+    /// Whole partitions, without halo or carry.
     ///
     /// # Errors
     /// More than `u32::MAX` rows.
@@ -58,22 +58,24 @@ impl Section {
         self.rows > 0 && !self.partitions.starts().value(0)
     }
 
-    /// The row behind the partition that a carry speaks of: the first, if it began in an earlier section.
+    /// The row after the first partition if that began in an earlier section (the one
+    /// [`Carry::state`](super::carry::Carry::state) covers), else 0.
     #[must_use]
     pub fn first_partition_end(&self) -> usize {
         if self.continues() { self.partitions.run_end(0) } else { 0 }
     }
 
-    /// Where the partition begins that a carry's `after` speaks of: that of the last own row.
+    /// The first row of the partition that [`Carry::after`](super::carry::Carry::after) covers: that of the last own
+    /// row.
     #[must_use]
     pub fn last_partition_begin(&self) -> usize {
         if self.own.is_empty() { self.own.end } else { self.partitions.run_start(self.own.end - 1) }
     }
 
-    /// The column of this number.
+    /// Column `number`.
     ///
     /// # Errors
-    /// The plan named a column the section does not hold.
+    /// The section has no such column, an internal error.
     pub fn column(&self, number: usize) -> Result<&ArrayRef> {
         self.columns.get(number).ok_or_else(|| Error::internal(format!("the section holds no column {number}")))
     }

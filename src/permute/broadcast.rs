@@ -1,4 +1,4 @@
-//! One value a group, repeated for each of the group's rows.
+//! One value per group, repeated for each of the group's rows.
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use crate::util::parallel_fill::fill_chunks;
 use crate::util::reserve;
 use crate::util::threads::Threads;
 
-/// For each row the value of its group, of `values`, one for each.
+/// Gives each row the value of its group. `values` has one value per group.
 ///
 /// # Errors
-/// Text that outgrows its offsets; cancellation.
+/// The result exceeds the offsets of its type; cancellation.
 pub(crate) fn broadcast(groups: &RowGroups, values: ArrayRef, threads: &Threads) -> Result<ArrayRef> {
     match groups.ids() {
         GroupIds::Runs(runs) => broadcast_runs(&values, runs, threads),
@@ -28,13 +28,13 @@ pub(crate) fn broadcast(groups: &RowGroups, values: ArrayRef, threads: &Threads)
     }
 }
 
-/// For each row of `runs` the value of its group, of `values`.
+/// As [`broadcast`], for groups given as runs.
 ///
 /// # Errors
-/// The copies do not fit the type's offsets; cancellation.
+/// The result exceeds the offsets of its type; cancellation.
 pub(crate) fn broadcast_runs(values: &ArrayRef, runs: &[GroupRun], threads: &Threads) -> Result<ArrayRef> {
     let rows = runs.last().map_or(0, |run| run.end);
-    // A number for each row, for `take` to look it up, would cost more than the copies.
+    // Faster than `take`, which needs an index per row.
     macro_rules! copies {
         ($type:ty) => {{
             let values = values.as_primitive::<$type>();
@@ -61,7 +61,7 @@ pub(crate) fn broadcast_runs(values: &ArrayRef, runs: &[GroupRun], threads: &Thr
     Ok(take(values, &UInt32Array::from(places), None)?)
 }
 
-/// Which of the copies are null; `None` if none of the values is.
+/// The null buffer of the result; `None` if no value is null.
 fn nulls(values: &dyn Array, runs: &[GroupRun], rows: usize) -> Option<NullBuffer> {
     let nulls = values.nulls().filter(|nulls| nulls.null_count() > 0)?;
     let mut valid = BooleanBufferBuilder::new(rows);
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
     use crate::util::cancel::Cancel;
 
-    /// Of all kinds of types, with a null that some row has and without.
+    /// All kinds of types, with and without nulls.
     #[test]
     fn broadcast_matches_take() {
         let threads = Threads::new(2, &Cancel::default());

@@ -1,4 +1,4 @@
-//! Columns that are read piece by piece in the order of their rows.
+//! Columns that are read block by block in a given row order.
 
 use std::ops::Range;
 
@@ -11,17 +11,19 @@ use super::gather::{gather_nulls, gather_on};
 use crate::error::Result;
 use crate::util::threads::Threads;
 
-/// Columns, and how they are read: as they come, by the row numbers of an order, or by the route to that order.
+/// Columns and how they are read: in their own order, by the row numbers of an order, or by a [`DeclusterPlan`] for
+/// that order.
 pub(crate) struct ColumnReader<'a> {
     columns: Vec<ArrayRef>,
     order: Option<&'a [u32]>,
     route: Option<&'a DeclusterPlan>,
-    /// Of each column the values as the route deals them, if it goes by it.
+    /// The values of each column in tiles, for columns read by the plan.
     dealt: Vec<Option<Tiles>>,
 }
 
 impl<'a> ColumnReader<'a> {
-    /// Columns of fixed width go by the route, if there is one, as long as they take no more than `room` bytes a row.
+    /// Columns of fixed width are read by the plan, if there is one, as long as they take at most `room` bytes per row
+    /// together.
     ///
     /// # Errors
     /// Cancellation.
@@ -45,10 +47,10 @@ impl<'a> ColumnReader<'a> {
         Ok(Self { columns, order, route, dealt })
     }
 
-    /// The rows at these positions of the order, column by column.
+    /// The rows at `positions` of the order, column by column.
     ///
     /// # Errors
-    /// Text or bytes that outgrow their offsets; cancellation.
+    /// Strings or binary values that exceed their offsets; cancellation.
     pub(crate) fn read(&self, positions: &Range<usize>, threads: &Threads) -> Result<Vec<ArrayRef>> {
         let Some(order) = self.order else {
             return Ok(self.columns.iter().map(|column| column.slice(positions.start, positions.len())).collect());

@@ -1,14 +1,14 @@
-//! Results back in the order of the rows: the inverse of [`gather`](super::gather::gather()).
+//! Writes results back in the order of the rows: the inverse of [`gather`](super::gather::gather()).
 //!
 //! ```text
 //!   order     2 0 1            out[order[i]] = in[i]     c a b -> a b c
 //! ```
 //!
-//! Whoever answers some of the rows writes their values where they belong, while they are in the cache. Cost: a random
-//! write per row, about 1 ns while the column fits the cache and 3 to 11 ns beyond; with a `DeclusterPlan` values are dealt
-//! first (`decluster_tiles.rs`), and delivered once all have come. Those of rows in order are copied to their place
-//! (`ordered_buffer.rs`). Text, bytes and nested values wait, and are gathered in the end. Memory: the column itself;
-//! of values that wait or are dealt, twice.
+//! Each block of results is written to its rows while it is in the cache. Cost: a random write per row. With a
+//! [`DeclusterPlan`] values are first written to tiles (`decluster_tiles.rs`), and from there to the column once all
+//! are present. Results of sorted rows are copied to their place (`ordered_buffer.rs`). Strings, binary and nested
+//! values are kept and gathered at the end. Memory: the column itself, and once more for values that are kept or in
+//! tiles.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU64, AtomicUsize};
@@ -35,7 +35,7 @@ use crate::util::threads::Threads;
 /// A column in the order of the row numbers `order`, back in the order of the rows.
 ///
 /// # Errors
-/// An order of another length than the column.
+/// The length of the order differs from that of the column.
 pub fn restore(column: &ArrayRef, order: &[u32]) -> Result<ArrayRef> {
     let threads = Threads::new(1, &Cancel::default());
     let restored = ColumnWriter::new(column.data_type(), order.len(), Some(order), None, &threads)?;
@@ -43,38 +43,38 @@ pub fn restore(column: &ArrayRef, order: &[u32]) -> Result<ArrayRef> {
     restored.finish(&threads)
 }
 
-/// A column that is put together from pieces, by several threads at once.
+/// A column assembled from chunks that several threads write.
 pub(crate) struct ColumnWriter<'a> {
     data_type: DataType,
     rows: usize,
-    /// The rows' numbers; `None`: they come in order.
+    /// The row numbers of the order; `None` if results come in row order.
     order: Option<&'a [u32]>,
     room: Destination<'a>,
-    /// Bits of values of fixed width, once one is null.
+    /// The validity bits of values of fixed width, allocated at the first null.
     validity: OnceLock<Vec<AtomicU64>>,
-    /// Values of no fixed width, and the only piece of rows in order, which is the column; each with its first row.
+    /// Chunks of values without fixed width, or a single chunk that is the whole column; each with its first position.
     waiting: Mutex<Vec<(usize, ArrayRef)>>,
-    /// How many rows have come.
+    /// The number of rows written so far.
     come: AtomicUsize,
 }
 
-/// Where values go.
+/// Where values are written.
 enum Destination<'a> {
-    /// Values of fixed width to their rows.
+    /// Fixed width, unsorted: each value directly to its row.
     Scattered(Box<dyn ScatterBuffer>),
-    /// To where the route deals them, until all have come.
+    /// Fixed width, unsorted: to tiles, until all values are present.
     Tiles(&'a DeclusterPlan, Tiles),
-    /// Those of rows in order side by side, if they come in several pieces.
+    /// Fixed width, in row order, in several chunks: side by side.
     Ordered(OnceLock<OrderedBuffer>),
-    /// All others wait.
+    /// All others: chunks are kept until the end.
     Deferred,
 }
 
 impl<'a> ColumnWriter<'a> {
-    /// Room for so many rows, made by all threads.
+    /// Allocates the destination for `rows` rows, initialised by all threads.
     ///
     /// # Errors
-    /// The system has no threads left.
+    /// The memory is not available; no thread could be started.
     pub(crate) fn new(
         data_type: &DataType,
         rows: usize,
@@ -99,22 +99,23 @@ impl<'a> ColumnWriter<'a> {
         })
     }
 
-    /// Makes room for values of rows in order before several threads bring them, with those of other columns: so many bytes
-    /// in all. The first to come would do so while the others sleep, and one that is woken may have to share a processor.
+    /// Allocates the buffer for results in row order before several threads write them. `bytes` is the total size,
+    /// including other columns. Otherwise the first writer would allocate while the others wait, and a thread that is
+    /// woken may have to share a processor.
     ///
     /// # Errors
-    /// There is no memory for it.
+    /// The memory is not available.
     pub(crate) fn expect_chunks(&self, bytes: usize) -> Result<()> {
         if let (Destination::Ordered(pieces), Some(width)) = (&self.room, self.data_type.primitive_width())
             && pieces.get().is_none()
         {
-            // If another thread has made room meanwhile, this one's goes.
+            // If another thread has set it meanwhile, this buffer is dropped.
             let _ = pieces.set(OrderedBuffer::new(self.rows * width, StoreMode::for_bytes(bytes))?);
         }
         Ok(())
     }
 
-    /// Takes the values of the rows from the one at position `begin` on; those of a row come once.
+    /// Writes the values of the positions from `begin` on. Each position may be written once.
     pub(crate) fn write(&self, begin: usize, piece: ArrayRef) -> Result<()> {
         let rows = begin..begin + piece.len();
         if rows.end > self.rows || *piece.data_type() != self.data_type {
@@ -146,7 +147,7 @@ impl<'a> ColumnWriter<'a> {
         Ok(())
     }
 
-    /// Writes which of the rows from the one at position `begin` on are null.
+    /// Clears the validity bits of the null values from position `begin` on.
     fn write_nulls(&self, begin: usize, nulls: Option<&NullBuffer>) {
         let Some(nulls) = nulls.filter(|nulls| nulls.null_count() > 0) else { return };
         let all_valid = || (0..self.rows.div_ceil(WORD_BITS)).map(|_| AtomicU64::new(u64::MAX)).collect();
@@ -164,14 +165,17 @@ impl<'a> ColumnWriter<'a> {
             let bits = (WORD_BITS - at).min(begin + nulls.len() - row);
             let null = !word(nulls.inner(), row - begin) & (u64::MAX >> (WORD_BITS - bits));
             if null != 0 {
-                // Another thread may have rows of the same word.
+                // Atomic, because another thread may write rows of the same word.
                 validity[row / WORD_BITS].fetch_and(!(null << at), Relaxed);
             }
             row += bits;
         }
     }
 
-    /// The column, all of whose rows have come.
+    /// The finished column.
+    ///
+    /// # Errors
+    /// Rows are missing; cancellation.
     pub(crate) fn finish(self, threads: &Threads) -> Result<ArrayRef> {
         let Self { data_type, rows, order, room, validity, waiting, come } = self;
         let come = come.into_inner();
@@ -224,8 +228,7 @@ mod tests {
 
     use super::*;
 
-    /// Pieces that begin and end within a word of bits, and behind an offset of their own, make the column they were cut
-    /// from.
+    /// Chunks that begin and end within a word of the bitmap, with their own offsets.
     #[test]
     fn ordered_chunks_make_the_column() {
         for nulls in [2, 3, 64, 1000] {

@@ -1,21 +1,22 @@
-//! Values from their rows to the rows' order and back in two steps, none of which leaves the cache.
+//! Moves values between row order and a sorted order in two steps, each of which stays within the cache.
 //!
 //! ```text
-//!   order     7 2 5 | 0 6 1 | 4 3 8      positions, in tiles of three
-//!   dealt     2 5 7 | 0 1 6 | 4 3 8      each tile's by the strip of their rows, of which there are three, in runs:
+//!   order     7 2 5 | 0 6 1 | 4 3 8      row numbers by position, in tiles of three positions
+//!   tiles     2 5 7 | 0 1 6 | 4 3 8      each tile grouped by the strips of its rows: runs
 //!   strips    a b c | a a c | b b c      a: rows 0 to 2, b: 3 to 5, c: 6 to 8
 //! ```
 //!
-//! A column that no cache holds costs a cache line for each value that is read from, or written to, a row of its own: of a
-//! million rows 1 to 2 ns, of ten million 5 and of eight columns of a million 3, on two threads. Here values go through an
-//! order in between. Within a tile of positions they are dealt to runs, one for each strip of rows; from all runs of a strip
-//! they go to its rows. Either step goes to and fro in one tile or strip, which the cache holds, and through what it does
-//! not hold one after the other. Cost on two threads: 0.6 ns a value between a tile and its runs and 1 between these and a
-//! strip, and 1 a row for the runs themselves, once for all columns of an order. Memory: 4 bytes a row, and a column dealt
-//! for each that comes or goes.
+//! Reading or writing values of a column that exceeds the cache in random order costs a cache miss per value. Here an
+//! intermediate layout avoids this. Positions are divided into tiles, rows into strips. Within a tile, values are
+//! grouped into runs, one per strip. One step moves values between the positions of a tile and its runs, the other
+//! between all runs of a strip and its rows. Each step accesses one tile or strip in random order, which fits the
+//! cache, and the rest sequentially.
 //!
-//! Source: Manegold, Boncz, Nes, Kersten, "Cache-Conscious Radix-Decluster Projections", VLDB 2004; here runs are found by
-//! a counting sort of each tile.
+//! Cost: two sequential passes per column, and a counting sort of each tile, once for all columns of an order. Memory:
+//! 4 bytes per row, and a copy of each column that is read or written.
+//!
+//! Source: Manegold, Boncz, Nes, Kersten, "Cache-Conscious Radix-Decluster Projections", VLDB 2004; here the runs are
+//! computed by a counting sort of each tile.
 
 use std::ops::Range;
 
@@ -25,45 +26,47 @@ use crate::util::slices::split_at_ranges;
 use crate::util::threads::Threads;
 use crate::util::unrolled::{count_by_bucket, scatter_by_bucket};
 
-/// The most positions of a tile: their numbers within it take two bytes, and longs a quarter of a megabyte.
+/// The maximum number of positions per tile: a position within a tile takes two bytes, and 8-byte values of a tile 256
+/// KiB.
 const MAX_TILE_POSITIONS: usize = 1 << 15;
 
-/// The rows of a strip: longs take an eighth of a megabyte. Of more rows than so many a tile would have runs of few, and their
-/// strips have as many rows as two bytes can number.
+/// The rows per strip: 8-byte values take 128 KiB. From `LONG_STRIP_MIN_ROWS` rows on strips are longer, as long as a
+/// 16-bit row number allows, because the runs of a tile would become too short.
 const STRIP_ROWS: usize = 1 << 14;
 const LONG_STRIP_MIN_ROWS: usize = 1 << 24;
 const LONG_STRIP_ROWS: usize = 1 << 16;
 
-/// Columns that take so many bytes together are beyond the caches.
+/// Columns of this total size exceed the caches.
 const MIN_COLUMN_BYTES: usize = 24 << 20;
 
-/// The most rows: with more, runs have few.
+/// The maximum number of rows: with more, runs become too short.
 const MAX_ROWS: usize = 1 << 28;
 
-/// How many tiles are looked at for whether their rows are far apart, and how many positions of each.
+/// The number of tiles sampled to decide whether the order is scattered, and of positions per tile.
 const SAMPLED_TILES: usize = 16;
 const SAMPLED_POSITIONS: usize = 128;
 
-/// Tiles whose rows are of no more strips than this stay in the cache.
+/// A tile whose rows lie in at most this many strips is local: it stays within the cache without a plan.
 const LOCAL_STRIPS: usize = 8;
 
-/// The way of rows to their order.
+/// The runs of an order.
 #[derive(Debug)]
 pub(crate) struct DeclusterPlan {
-    /// Where each tile begins, and the last ends.
+    /// The first position of each tile, then the number of rows.
     tiles: Vec<usize>,
-    /// Of all that is dealt its position within the tile, then of all its row within the strip. In one piece, it fits what the
-    /// sort of as many rows has let go of.
+    /// For each value in tile order its position within the tile; then for each its row within the strip. One
+    /// allocation, of the size that the sort has just released.
     numbers: Vec<u16>,
-    /// The rows of a strip, how many strips there are, and for each tile where its runs begin within it and the last ends.
+    /// The rows per strip, the number of strips, and per tile the start of each run within it, followed by the tile's
+    /// length.
     strip: usize,
     strips: usize,
     runs: Vec<u32>,
 }
 
 impl DeclusterPlan {
-    /// The route to the row numbers `order`, if columns of so many bytes, all together, are the faster for it; for whoever
-    /// asks for the positions of one of the `blocks` after the other.
+    /// The plan for the row numbers `order`, if it makes moving columns of `bytes` bytes in total faster. Positions are
+    /// later requested block by block, as in `blocks`.
     ///
     /// # Errors
     /// Cancellation.
@@ -77,13 +80,13 @@ impl DeclusterPlan {
         worth.then(|| Self::new(order, blocks, threads)).transpose()
     }
 
-    /// The route to the row numbers `order`, each of which is there once. The blocks have all positions, in order.
+    /// The plan for the row numbers `order`, a permutation. `blocks` cover all positions, in order.
     pub(crate) fn new(order: &[u32], blocks: &[Range<usize>], threads: &Threads) -> Result<Self> {
         let tiles: Vec<_> =
             blocks.iter().flat_map(|block| block.clone().step_by(MAX_TILE_POSITIONS)).chain([order.len()]).collect();
         let strip = if order.len() > LONG_STRIP_MIN_ROWS { LONG_STRIP_ROWS } else { STRIP_ROWS };
         let strips = order.len().div_ceil(strip);
-        // A power of two: a row is divided by a shift.
+        // The strip length is a power of two, so that division is a shift.
         let (strip_bits, within) = (strip.ilog2(), strip - 1);
         let mut numbers = reserve::repeated(0, 2 * order.len())?;
         let (positions, rows) = numbers.split_at_mut(order.len());
@@ -117,23 +120,23 @@ impl DeclusterPlan {
         Ok(Self { tiles, numbers, strip, strips, runs })
     }
 
-    /// The rows of a strip, of which the last may have fewer.
+    /// The rows per strip; the last strip may have fewer.
     pub(crate) fn strip_rows(&self) -> usize {
         self.strip
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub(crate) fn len(&self) -> usize {
         self.numbers.len() / 2
     }
 
-    /// Where each tile begins.
+    /// The first position of each tile.
     pub(crate) fn tile_starts(&self) -> impl DoubleEndedIterator<Item = usize> {
         self.tiles[..self.tiles.len() - 1].iter().copied()
     }
 
-    /// The tiles that have some of the positions `wanted`: each one's number, its positions, and where within it what is dealt
-    /// comes from, one by one.
+    /// The tiles that intersect the positions `wanted`: number, positions, and for each value in the tile its position
+    /// within it.
     pub(crate) fn tiles(&self, wanted: Range<usize>) -> impl Iterator<Item = (usize, Range<usize>, &[u16])> {
         let first = self.tiles.partition_point(|&begin| begin <= wanted.start).saturating_sub(1);
         let tiles = self.tiles[first..].windows(2).take_while(move |ends| ends[0] < wanted.end);
@@ -141,7 +144,7 @@ impl DeclusterPlan {
         numbered.map(move |(at, ends)| (first + at, ends[0]..ends[1], &self.numbers[ends[0]..ends[1]]))
     }
 
-    /// All runs of all that is dealt: of each tile one for each strip.
+    /// All runs as ranges of values in tile order: for each tile one per strip.
     pub(crate) fn runs(&self) -> impl Iterator<Item = Range<usize>> {
         let tiles = self.runs.chunks(self.strips + 1).zip(&self.tiles);
         tiles.flat_map(|(runs, begin)| {
@@ -149,7 +152,7 @@ impl DeclusterPlan {
         })
     }
 
-    /// Of each tile the run of a strip, as a range of what is dealt there, and its rows within the strip.
+    /// For each tile its run of `strip`, as a range within the tile, and the run's rows within the strip.
     pub(crate) fn strip_runs(&self, strip: usize) -> impl Iterator<Item = (Range<usize>, &[u16])> {
         let rows = &self.numbers[self.len()..];
         self.runs.chunks(self.strips + 1).zip(&self.tiles).map(move |(runs, begin)| {
@@ -159,7 +162,7 @@ impl DeclusterPlan {
     }
 }
 
-/// Whether the rows of most tiles are of many strips. Some tiles are looked at, and some positions of each.
+/// Whether the rows of most tiles lie in many strips, judged by samples.
 fn is_scattered(order: &[u32]) -> bool {
     let tiles = order.len().div_ceil(MAX_TILE_POSITIONS);
     let sampled = || order.chunks(MAX_TILE_POSITIONS).step_by(tiles.div_ceil(SAMPLED_TILES).max(1));
@@ -180,7 +183,7 @@ fn is_scattered(order: &[u32]) -> bool {
 pub(crate) mod tests {
     use super::*;
 
-    /// Row numbers in an order that looks like none: multiples of a number that shares no factor with the rows'.
+    /// A pseudo-random permutation: multiples of a number that is coprime to the number of rows.
     pub(crate) fn order(rows: usize) -> Vec<u32> {
         (0..rows).map(|position| (position * 48_271 % rows) as u32).collect()
     }
@@ -191,7 +194,7 @@ pub(crate) mod tests {
         assert!(is_scattered(&order(rows)));
         assert!(!is_scattered(&(0..rows as u32).collect::<Vec<_>>()));
         assert!(!is_scattered(&[]));
-        // A hundred partitions, whose rows come in turns, and partitions whose rows are near each other.
+        // A hundred interleaved partitions are scattered; partitions of neighbouring rows are not.
         let turns: Vec<_> = (0..100_u32).flat_map(|first| (first..rows as u32).step_by(100)).collect();
         assert!(is_scattered(&turns));
         let mut near: Vec<_> = (0..rows as u32).collect();

@@ -1,13 +1,12 @@
-//! The values of a column between its rows and their order, dealt by a [`DeclusterPlan`].
+//! The values of a column in the tiles of a [`DeclusterPlan`].
 //!
 //! ```text
-//!   column -> deal -> tiles -> pick_up -> rows in order     what is read
-//!   rows in order -> put -> tiles -> deliver -> column      what is answered
+//!   column -> scatter_to_tiles -> gather_from_tiles -> sorted rows     reading
+//!   sorted rows -> write -> tiles -> write_back -> column              writing results
 //! ```
 //!
-//! Each tile has room of its own in one allocation, which whoever answers its rows fills from one end to the other; so
-//! no byte of it has to be zero first, and no value needs a cell that several threads may write. Cost and source: see
-//! `decluster.rs`.
+//! All tiles are parts of one allocation. A thread that writes a whole tile fills it from start to end, so that it need
+//! not be zeroed first and no atomic writes are needed. Cost and source: see `decluster.rs`.
 
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -22,10 +21,10 @@ use crate::util::reserve;
 use crate::util::slices::split_at_ranges;
 use crate::util::threads::Threads;
 
-/// Bytes of values that are put together before they go to their tile.
+/// Bytes of values that are collected before they are appended to a tile.
 const STAGED_BYTES: usize = 16 << 10;
 
-/// Dealt values of fixed width, or room for them.
+/// Values of fixed width in tiles, or capacity for them.
 #[derive(Debug)]
 pub(crate) struct Tiles {
     /// The width of a value in bytes.
@@ -33,7 +32,7 @@ pub(crate) struct Tiles {
     tiles: Vec<Mutex<BytesMut>>,
 }
 
-/// A call of a function of one of the widths that Arrow's values have.
+/// Calls a function that is generic in the width, for the widths of Arrow's types.
 macro_rules! of_width {
     ($width:expr, $function:ident($($argument:expr),*)) => {
         match $width {
@@ -48,16 +47,16 @@ macro_rules! of_width {
 }
 
 impl Tiles {
-    /// Room for values of `width` bytes, none of which has come.
+    /// Capacity for values of `width` bytes; no value is present yet.
     ///
     /// # Errors
-    /// There is no memory for it.
+    /// The memory is not available.
     pub(crate) fn allocate(width: usize, route: &DeclusterPlan) -> Result<Self> {
         reserve::probe(width * route.len())?;
         Ok(Self::split(width, BytesMut::with_capacity(width * route.len()), route))
     }
 
-    /// A column's `values`, dealt.
+    /// The tiles of a column's `values`.
     ///
     /// # Errors
     /// Cancellation.
@@ -78,15 +77,15 @@ impl Tiles {
         Self { width, tiles }
     }
 
-    /// Takes the values of the positions from `begin` on; those of a position come once.
+    /// Writes the values of the positions from `begin` on. Each position may be written once.
     pub(crate) fn write(&self, values: &[u8], begin: usize, route: &DeclusterPlan) {
         of_width!(self.width, write(&self.tiles, values, begin, route));
     }
 
-    /// The values at these positions.
+    /// The values at `positions`.
     ///
     /// # Errors
-    /// The system has no threads left.
+    /// The memory is not available; no thread could be started.
     pub(crate) fn gather_from_tiles(
         &self,
         positions: &Range<usize>,
@@ -96,7 +95,7 @@ impl Tiles {
         of_width!(self.width, gather_from_tiles(&self.tiles, positions, route, threads)).map(Buffer::from_vec)
     }
 
-    /// The values, all of which have come, each at its row.
+    /// All values in row order. All must have been written.
     ///
     /// # Errors
     /// Cancellation.
@@ -123,7 +122,7 @@ fn scatter_to_tiles<const WIDTH: usize>(values: &[u8], route: &DeclusterPlan, th
     }
     threads.map(strips.into_iter().enumerate().collect(), |(strip, (values, runs))| {
         threads.cancel().check()?;
-        // A copy is made from one end to the other, and then is in the cache.
+        // Copying reads the strip sequentially and leaves it in the cache.
         let values = values.to_vec();
         for (run, (_, rows)) in runs.into_iter().zip(route.strip_runs(strip)) {
             for (value, &row) in run.iter_mut().zip(rows) {
@@ -152,7 +151,7 @@ fn write<const WIDTH: usize>(tiles: &[Mutex<BytesMut>], values: &[u8], begin: us
                 room.extend_from_slice(together[..positions.len()].as_flattened());
             }
         } else {
-            // Others bring the rest of the tile.
+            // Other calls write the rest of the tile.
             room.resize(tile.len() * WIDTH, 0);
             for (place, &position) in room.as_chunks_mut().0.iter_mut().zip(positions) {
                 if let Some(&value) = values.get((tile.start + usize::from(position)).wrapping_sub(begin)) {
@@ -177,7 +176,7 @@ where
         let begin = positions.start + chunk * share;
         for (number, tile, positions) in route.tiles(begin..begin + values.len()) {
             for (&value, &position) in lock(&tiles[number]).as_chunks().0.iter().zip(positions) {
-                // The first tile and the last may have others as well.
+                // The first and the last tile may also have other positions.
                 if let Some(place) = values.get_mut((tile.start + usize::from(position)).wrapping_sub(begin)) {
                     *place = value;
                 }
@@ -197,7 +196,7 @@ fn write_back<const WIDTH: usize>(
     let tiles: Vec<&[[u8; WIDTH]]> = tiles.iter().map(|tile| tile.as_chunks().0).collect();
     fill_chunks(route.len() * WIDTH, route.strip_rows() * WIDTH, threads, |strip, column| {
         threads.cancel().check()?;
-        // What is written in any order is in the cache, and goes to the column from one end to the other.
+        // The random writes go to a buffer in the cache, which is then appended to the column sequentially.
         let mut values = vec![[0; WIDTH]; column.remaining() / WIDTH];
         for (tile, (run, rows)) in tiles.iter().zip(route.strip_runs(strip)) {
             for (&value, &row) in tile[run].iter().zip(rows) {
@@ -216,7 +215,7 @@ mod tests {
     use crate::permute::decluster::tests::order;
     use crate::util::cancel::Cancel;
 
-    /// Values of each width, which are read and answered in pieces that end where a tile does and where none does.
+    /// Values of each width, read and written in pieces that end at a tile's end or within a tile.
     #[test]
     fn declustering_round_trips() {
         for (threads, width) in [(1, 1), (3, 2), (1, 4), (3, 8), (1, 16), (3, 32)] {
@@ -237,7 +236,7 @@ mod tests {
                 }
                 for room in [dealt, Tiles::allocate(width, &route).unwrap()] {
                     for ends in [0, rows / 7, rows / 3, rows / 2, rows / 2 + rows / 5, rows].windows(2) {
-                        // From the end on, so that tiles are entered from either side.
+                        // From the last piece to the first, so that tiles are filled from either end.
                         let (begin, end) = (rows - ends[1], rows - ends[0]);
                         room.write(&of(begin..end), begin, &route);
                     }

@@ -1,12 +1,12 @@
-//! Rows in a new order.
+//! Gathers rows in a new order.
 //!
 //! ```text
 //!   order     2 0 1            out[i] = in[order[i]]     a b c -> c a b
 //! ```
 //!
-//! Cost: a random read per row and column, about 1 ns while the column fits the cache and 5 to 15 ns beyond; on several
-//! threads each works on its share of the rows. Columns beyond the caches go by a route (`decluster.rs`) where it pays.
-//! Text, bytes and nested columns go through arrow's take.
+//! Cost: a random read per row and column; each thread gathers a share of the rows. Columns that exceed the caches are
+//! read by a `DeclusterPlan` where that pays (`decluster.rs`). Strings, binary and nested columns are gathered by
+//! Arrow's `take`.
 
 use std::sync::Arc;
 
@@ -37,12 +37,12 @@ use crate::util::threads::Threads;
 /// ```
 ///
 /// # Errors
-/// Text or bytes that outgrow their offsets; cancellation.
+/// Strings or binary values that exceed their offsets; cancellation.
 pub fn gather(columns: &[ArrayRef], order: &[u32], threads: usize, cancel: &Cancel) -> Result<Vec<ArrayRef>> {
     gather_on(columns, order, &Threads::new(threads, cancel).limited_to_rows(order.len()))
 }
 
-/// As [`gather`], on threads that may be there already.
+/// As [`gather`], on given threads.
 pub(crate) fn gather_on(columns: &[ArrayRef], order: &[u32], threads: &Threads) -> Result<Vec<ArrayRef>> {
     let mut gathered = Vec::with_capacity(columns.len());
     let mut others = Vec::new();
@@ -68,7 +68,7 @@ pub(crate) fn gather_on(columns: &[ArrayRef], order: &[u32], threads: &Threads) 
     Ok(gathered)
 }
 
-/// A column of fixed width values in a new order; `None` for other columns.
+/// Gathers a column of fixed width; `None` for other columns.
 fn gather_fixed(column: &ArrayRef, order: &[u32], threads: &Threads) -> Result<Option<ArrayRef>> {
     macro_rules! gather {
         ($type:ty) => {
@@ -97,7 +97,7 @@ fn gather_primitive<T: ArrowPrimitiveType>(
     Ok(Arc::new(gathered.with_data_type(column.data_type().clone())))
 }
 
-/// Which rows of a column are null, in a new order; `None` if none of the column is.
+/// Gathers a column's null buffer; `None` if the column has no null.
 pub(crate) fn gather_nulls(column: &dyn Array, order: &[u32], threads: &Threads) -> Result<Option<NullBuffer>> {
     let Some(nulls) = column.nulls().filter(|nulls| nulls.null_count() > 0) else { return Ok(None) };
     Ok(Some(NullBuffer::new(gather_bits(nulls.inner(), order, threads)?)))

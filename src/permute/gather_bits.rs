@@ -1,11 +1,10 @@
-//! Bits in a new order.
+//! Gathers bits in a new order.
 //!
 //! ```text
 //!   order     2 0 1            out[i] = in[order[i]]     1 0 0 -> 0 1 0
 //! ```
 //!
-//! Cost: one pass, in which eight bits are put together by a product. Memory: the bits once more, from the first bit of a word
-//! on.
+//! Cost: one pass, which packs eight bits at a time by a multiplication. Memory: a copy of the bits, aligned to words.
 
 use arrow_buffer::BooleanBuffer;
 
@@ -17,7 +16,7 @@ use crate::util::threads::Threads;
 pub(crate) fn gather_bits(bits: &BooleanBuffer, order: &[u32], threads: &Threads) -> Result<BooleanBuffer> {
     let words: Vec<_> = (0..bits.len()).step_by(WORD_BITS).map(|begin| word(bits, begin)).collect();
     let mut gathered = vec![0; order.len().div_ceil(WORD_BITS)];
-    // Shares begin where a word does.
+    // Each share begins at a word of the result.
     let share = threads.chunk_rows(order.len()).next_multiple_of(WORD_BITS);
     threads.map(gathered.chunks_mut(share / WORD_BITS).zip(order.chunks(share)).collect(), |(gathered, order)| {
         gather_words(&words, order, gathered);
@@ -59,7 +58,7 @@ mod tests {
     use super::*;
     use crate::util::cancel::Cancel;
 
-    /// Of bits that begin anywhere in a byte, blocks and what is left of them.
+    /// Bitmaps with any bit offset; full and partial blocks.
     #[test]
     fn gathered_bits_match_rows() {
         let threads = Threads::new(1, &Cancel::default());

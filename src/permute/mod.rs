@@ -1,4 +1,4 @@
-//! Columns moved by an order of their rows: gathered, scattered, read and written in blocks.
+//! Moving columns by an order of their rows: gather, scatter, block-wise reading and writing.
 
 pub(crate) mod broadcast;
 pub(crate) mod column_reader;

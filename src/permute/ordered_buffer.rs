@@ -1,13 +1,12 @@
-//! One buffer from pieces that several threads bring.
+//! One buffer assembled from chunks that several threads write.
 //!
 //! ```text
-//!   free     [ . . . . . . . . . . . ]      one allocation, which nobody has touched
-//!   taken    [ . . . ] v v v v [ . . . ]    whoever brings a piece has its room alone and fills it without a lock
-//!   filled   [ v v v v v v v v v v v ]      what lies side by side is joined, and nothing moves
+//!   free     [ . . . . . . . . . . . ]      one allocation, not yet touched
+//!   taken    [ . . . ] v v v v [ . . . ]    a writer splits off its range and fills it without a lock
+//!   filled   [ v v v v v v v v v v v ]      adjacent ranges are joined without a copy
 //! ```
 //!
-//! Cost: a copy of each piece, while it is in the cache; no byte is written twice. Zeros that had to be there first, and stores
-//! of one value at a time, took a fifth of eight calls over a million rows in order.
+//! Cost: one copy of each chunk, while it is in the cache. No byte is zeroed first or written twice.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -19,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::util::reserve;
 use crate::util::streaming_store::StoreMode;
 
-/// Room for a buffer, filled piece by piece.
+/// A buffer that is filled chunk by chunk.
 #[derive(Debug)]
 pub(crate) struct OrderedBuffer {
     length: usize,
@@ -27,7 +26,7 @@ pub(crate) struct OrderedBuffer {
     rooms: Mutex<Parts>,
 }
 
-/// Parts of the buffer, by where they begin.
+/// Ranges of the buffer by their start.
 #[derive(Debug, Default)]
 struct Parts {
     free: BTreeMap<usize, BytesMut>,
@@ -35,17 +34,20 @@ struct Parts {
 }
 
 impl OrderedBuffer {
-    /// Room for so many bytes, filled by these writes.
+    /// A buffer of `length` bytes, written in the mode `writes`.
     ///
     /// # Errors
-    /// There is no memory for it.
+    /// The memory is not available.
     pub(crate) fn new(length: usize, writes: StoreMode) -> Result<Self> {
         reserve::probe(length)?;
         let rooms = Parts { free: BTreeMap::from([(0, BytesMut::with_capacity(length))]), ..Parts::default() };
         Ok(Self { length, writes, rooms: Mutex::new(rooms) })
     }
 
-    /// Puts `bytes` at `begin`, where nobody has put any.
+    /// Writes `bytes` at `begin`.
+    ///
+    /// # Errors
+    /// Part of the range is already written or out of bounds, an internal error.
     pub(crate) fn write(&self, begin: usize, bytes: &[u8]) -> Result<()> {
         if bytes.is_empty() {
             return Ok(());
@@ -56,7 +58,10 @@ impl OrderedBuffer {
         Ok(())
     }
 
-    /// The buffer, all of which has been filled.
+    /// The finished buffer.
+    ///
+    /// # Errors
+    /// Part of it is not written, an internal error.
     pub(crate) fn finish(self) -> Result<Buffer> {
         let Parts { filled, .. } = self.rooms.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut all = BytesMut::new();
@@ -75,7 +80,7 @@ impl OrderedBuffer {
 }
 
 impl Parts {
-    /// The room of `length` bytes at `begin`; what is around it stays free.
+    /// Splits off the free range of `length` bytes at `begin`; the free parts before and after it stay.
     fn take(&mut self, begin: usize, length: usize) -> Result<BytesMut> {
         let around = self.free.range_mut(..=begin).next_back();
         let around = around.filter(|(first, room)| begin + length <= *first + room.capacity());
@@ -100,7 +105,7 @@ mod tests {
     use super::*;
     use crate::util::streaming_store::BOTH_MODES;
 
-    /// In whatever order they come, from several threads, and however they are written.
+    /// Chunks in any order, from several threads, in both store modes.
     #[test]
     fn chunks_make_the_buffer() {
         let bytes: Vec<u8> = (0..1000_u32).map(|at| (at % 251) as u8).collect();

@@ -1,7 +1,7 @@
-//! Room for values of fixed width that several threads write at once to rows in any order, each row by one.
+//! A buffer of fixed-width values that several threads write at once, in any row order, each row by one thread.
 //!
-//! Values are written through atomic cells, plain stores on every machine there is: a row is nobody else's, which the
-//! order promises and the compiler cannot know.
+//! Values are written by relaxed atomic stores, which are plain stores on all common processors. No two threads write
+//! the same row, because the order is a permutation, but the compiler cannot know that.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64};
@@ -12,12 +12,12 @@ use crate::error::Result;
 use crate::util::parallel_fill::zeros;
 use crate::util::threads::Threads;
 
-/// Room for the values of some rows.
+/// A buffer of one value per row.
 pub(crate) trait ScatterBuffer: Send + Sync {
-    /// Writes values to these rows.
+    /// Writes `values[i]` to row `rows[i]`.
     fn store(&self, values: &Buffer, rows: &[u32]);
 
-    /// The values.
+    /// The values of all rows.
     fn into_buffer(self: Box<Self>) -> Buffer;
 }
 
@@ -34,21 +34,21 @@ macro_rules! of_width {
     };
 }
 
-/// Room for values of one of the widths that Arrow's have, in bytes, made by all threads.
+/// A zeroed buffer for `rows` values of `width` bytes, one of the widths of Arrow's types, initialised by all threads.
 ///
 /// # Errors
-/// The system has no threads left.
+/// The memory is not available; no thread could be started.
 pub(crate) fn allocate(width: usize, rows: usize, threads: &Threads) -> Result<Box<dyn ScatterBuffer>> {
     of_width!(width, allocate_cells(rows, threads))
 }
 
 fn allocate_cells<C: AtomicCell + 'static>(rows: usize, threads: &Threads) -> Result<Box<dyn ScatterBuffer>> {
     let zeros: Vec<C::Value> = zeros(rows, threads)?;
-    // Collected in place: nothing moves.
+    // Collects in place: no value is moved.
     Ok(Box::new(zeros.into_iter().map(C::new).collect::<Vec<_>>()))
 }
 
-/// Room for one value.
+/// A slot for one value.
 trait AtomicCell: Send + Sync {
     type Value: Copy + Default + Send + Sync;
 
@@ -58,10 +58,10 @@ trait AtomicCell: Send + Sync {
 
     fn into_inner(self) -> Self::Value;
 
-    /// The values of a buffer.
+    /// A buffer as a slice of values.
     fn values(buffer: &Buffer) -> &[Self::Value];
 
-    /// The buffer of values.
+    /// A vector of values as a buffer.
     fn buffer(values: Vec<Self::Value>) -> Buffer;
 }
 

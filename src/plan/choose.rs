@@ -1,4 +1,4 @@
-//! The choice: which strategy answers a call, and how far it looks.
+//! Chooses the strategy of a call, and how far its results depend on rows before and after.
 
 use super::planned::{OrderStability, Plan, PlannedArg, PlannedCall, PlannedOrder, lag_lead_offset};
 use crate::bounds::resolve::FramePlan;
@@ -11,28 +11,29 @@ use crate::spec::call::{Call, Nulls};
 use crate::spec::frame::{Bound, Exclude, Shape};
 use crate::spec::strategy::Strategy;
 
-/// Frames of a fixed number of rows up to this many are folded anew: two updates cost less than a queue
-/// (`benches/kernels.rs`). Sums and means are not, unless EXCLUDE makes holes in frames: many at a time cost less still.
+/// Frames of a fixed number of rows up to this many are folded anew for each row, which is cheaper than a queue
+/// (`benches/kernels.rs`). Sums and means are excepted, unless EXCLUDE makes holes in frames: they are computed for many
+/// frames at a time.
 const TINY_FRAME: i128 = 4;
 
-/// The strategies that can answer the call.
+/// The strategies that can evaluate the call.
 pub(super) fn applicable(order: &PlannedOrder, call: &PlannedCall) -> Vec<Strategy> {
     let algebra = call.signature.algebra;
     let excludes = call.frame.frame().exclude != Exclude::NoOthers;
     let applies = |strategy: Strategy| match strategy {
         Strategy::Grouped => has_one_result_per_partition(order, call),
-        // Of what EXCLUDE leaves there may be several pieces.
+        // EXCLUDE can leave a frame of several ranges.
         Strategy::Sweep => !excludes,
         Strategy::Prefix if algebra == Algebra::Sliding => !excludes,
         _ => true,
     };
-    // Of all other aggregates states are small, and merged as fast as rows are updated with.
+    // Built-in aggregates merge as cheaply as they update; only user states gain from Refold.
     let by_updates = call.user.is_some() && matches!(algebra, Algebra::Mergeable | Algebra::Retractable);
     let strategies = algebra.strategies().iter().copied().filter(|&strategy| applies(strategy));
     strategies.chain(by_updates.then_some(Strategy::Refold)).collect()
 }
 
-/// The strategy that costs least, and why.
+/// The cheapest strategy and the reason for it.
 pub(super) fn choose(order: &PlannedOrder, call: &PlannedCall) -> (Strategy, &'static str) {
     if has_one_result_per_partition(order, call) {
         return (Strategy::Grouped, "a partition has one answer, which takes its rows in any order");
@@ -40,10 +41,10 @@ pub(super) fn choose(order: &PlannedOrder, call: &PlannedCall) -> (Strategy, &'s
     choose_sorted(call)
 }
 
-/// As [`choose`], where rows come in their order.
+/// As [`choose`], for rows in the window's order.
 fn choose_sorted(call: &PlannedCall) -> (Strategy, &'static str) {
     let PlannedCall { function, signature, frame, .. } = call;
-    // A value that is chosen by itself.
+    // The selected value is itself of a primitive type.
     let native = matches!(signature.inputs.as_slice(), [input] if PhysicalType::of(input).is_some());
     let excludes = frame.frame().exclude != Exclude::NoOthers;
     let grows = frame.shape() == Shape::Growing && !excludes && frame.monotone();
@@ -89,7 +90,7 @@ fn choose_sorted(call: &PlannedCall) -> (Strategy, &'static str) {
         }
         (Algebra::Sliding, _) => (Strategy::Prefix, "what leaves the frame is retracted row by row"),
         (_, Shape::Entire) if !excludes => (Strategy::Whole, "every row of a partition has the same frame"),
-        // To merge a state of the user's into each row's answer would copy it for each row.
+        // Merging a user's state for each row would copy it for each row.
         _ if grows && call.user.is_some() => (Strategy::Refold, "rows only enter the frame, and the fold goes on"),
         _ if grows => (Strategy::Scan, "rows only enter the frame"),
         _ if !frame.monotone() => (Strategy::SegmentTree, "frames may jump"),
@@ -97,13 +98,13 @@ fn choose_sorted(call: &PlannedCall) -> (Strategy, &'static str) {
         (Algebra::Retractable, _) => (Strategy::Prefix, "what leaves the frame can be subtracted exactly"),
         (_, Shape::Entire) => (Strategy::Scan, "what EXCLUDE leaves grows on one side and shrinks on the other"),
         (_, Shape::Shrinking) if !excludes => (Strategy::Scan, "rows only leave the frame"),
-        // Of numbers a state is as small as a row's, and two stacks have no branch that the values decide.
+        // For numbers a state is as small as a value, and two stacks have no data-dependent branch.
         (Algebra::Selective, _) if !native => (Strategy::Deque, "only rows that may still be chosen are kept"),
         _ => (Strategy::TwoStacks, "states merge and cannot be subtracted"),
     }
 }
 
-/// Whether each partition has one answer, for which its rows need not be brought together.
+/// Whether each partition has a single result that can be computed without sorting.
 fn has_one_result_per_partition(order: &PlannedOrder, call: &PlannedCall) -> bool {
     let frame = call.frame.frame();
     let entire = frame.shape() == Shape::Entire;
@@ -119,16 +120,16 @@ fn has_one_result_per_partition(order: &PlannedOrder, call: &PlannedCall) -> boo
     answers && plain
 }
 
-/// Whether all frames of a partition have the same row at the end that they share with the partition.
+/// Whether the end that all frames share with their partition is the same row for all of them.
 fn has_fixed_end(call: &PlannedCall, shape: Shape) -> bool {
     let frame = call.frame.frame();
-    // Where all rows take part, one that is in its own frame makes the partition's end be in it too.
+    // If every row counts and the frame includes its own row, a frame from the partition's start is never empty.
     let holds_its_row = frame.start == Bound::CurrentRow || frame.end == Bound::CurrentRow;
     let all_rows = call.nulls != Nulls::Ignore && call.filter.is_none();
     frame.shape() == shape && holds_its_row && all_rows
 }
 
-/// How far the call looks.
+/// How far the call's results depend on rows before and after the current row.
 pub(super) fn reach(
     function: &Function,
     call: &Call,
@@ -162,7 +163,7 @@ pub(super) fn reach(
     }
 }
 
-/// Whether a state of bounded size can stand for the rows at the beginning of a frame.
+/// Whether a state of bounded size can replace the rows at the beginning of a frame.
 fn carries(function: &Function, call: &Call, algebra: Algebra, args: &[PlannedArg]) -> bool {
     match algebra {
         Algebra::Ordered
@@ -184,27 +185,27 @@ fn carries(function: &Function, call: &Call, algebra: Algebra, args: &[PlannedAr
 }
 
 impl Plan {
-    /// The strategies that can answer the call of this number.
+    /// The strategies that can evaluate the call at this index.
     #[must_use]
     pub fn strategies(&self, call: usize) -> Vec<Strategy> {
         self.calls.get(call).map_or_else(Vec::new, |call| applicable(&self.orders[call.order], call))
     }
 
-    /// The plan for rows that come sorted: there is none to be spared a sort.
+    /// The plan for sorted input, where avoiding the sort has no advantage.
     pub(super) fn over_sorted_rows(&self) -> Self {
         let mut plan = self.clone();
         plan.sort_for(|_| true);
         plan
     }
 
-    /// Chooses for calls of these orders what they cost least by over rows in their order.
+    /// Chooses anew, for sorted rows, the strategies of grouped calls of these orders.
     fn sort_for(&mut self, orders: impl Fn(usize) -> bool) {
         for call in self.calls.iter_mut().filter(|call| call.strategy == Strategy::Grouped && orders(call.order)) {
             (call.strategy, call.reason) = choose_sorted(call);
         }
     }
 
-    /// Rows that are sorted for one call are so for all calls of its order, and those that need no sort go along.
+    /// If one call of an order needs its rows sorted, all calls of that order use the sorted rows.
     pub(super) fn share_sorts(&mut self) {
         let sorted = |&order: &usize| {
             let mut leaders = self.passes.iter().map(|pass| self.first_call(pass)).filter(|call| call.order == order);
@@ -214,8 +215,8 @@ impl Plan {
         self.sort_for(|order| sorted.contains(&order));
     }
 
-    /// The plan for partitions that no frame ends within: its frames reach to the partition's ends instead of a number of
-    /// rows, and cost less. `None` if there are none of these, or a strategy is asked for.
+    /// The plan for partitions so short that no frame ends within them: frames by a number of rows become frames over
+    /// the whole partition, which are cheaper. `None` if there are no such frames, or a strategy is set explicitly.
     pub(crate) fn with_entire_frames(&self) -> Option<Self> {
         if self.options.strategy.is_some() {
             return None;

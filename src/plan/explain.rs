@@ -1,4 +1,4 @@
-//! How each call of a plan will be answered, as people read it.
+//! How each call of a plan will be evaluated, in readable form.
 
 use arrow_schema::DataType;
 
@@ -8,7 +8,7 @@ use crate::spec::frame::Shape;
 use crate::spec::sql_text::{frame, order_key};
 use crate::spec::strategy::Strategy;
 
-/// How one call will be answered.
+/// How one call will be evaluated.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -26,7 +26,7 @@ use crate::spec::strategy::Strategy;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Explanation {
-    /// The result column.
+    /// The name of the result column.
     pub name: String,
     /// The call as the user wrote it.
     pub call: String,
@@ -34,39 +34,40 @@ pub struct Explanation {
     pub partition_by: Vec<String>,
     /// The order keys, as SQL.
     pub order_by: Vec<String>,
-    /// The frame in force, as SQL; `None` for functions that have none.
+    /// The resolved frame, as SQL; `None` for functions without a frame.
     pub frame: Option<String>,
-    /// Its shape.
+    /// The frame's shape.
     pub shape: Option<Shape>,
     /// The strategy chosen.
     pub strategy: Strategy,
-    /// Why.
+    /// The reason for the choice.
     pub reason: String,
-    /// What the answer for a row needs of the rows before its section.
+    /// How the result for a row depends on rows before its section.
     pub reach_before: String,
-    /// What it needs of the rows after.
+    /// How it depends on rows after its section.
     pub reach_after: String,
-    /// Which of the shared orders it runs over, from 0.
+    /// The index of the order it runs over; calls with the same index share a sort.
     pub sort: usize,
     /// The result's type.
     pub data_type: DataType,
 }
 
 impl Plan {
-    /// How each call will be answered over a batch.
+    /// How each call will be evaluated over a batch.
     #[must_use]
     pub fn explain(&self) -> Vec<Explanation> {
         explain(self, self.with_entire_frames().as_ref())
     }
 
-    /// How each call will be answered over rows that come sorted, as those of a stream do.
+    /// How each call will be evaluated over sorted input, such as a stream.
     #[must_use]
     pub fn explain_sorted(&self) -> Vec<Explanation> {
         explain(&self.over_sorted_rows(), None)
     }
 }
 
-/// How each call of `plan` will be answered; `wide` is the plan for partitions that no frame ends within.
+/// How each call of `plan` will be evaluated; `wide` is the plan for partitions so short that no frame ends within
+/// them.
 fn explain(plan: &Plan, wide: Option<&Plan>) -> Vec<Explanation> {
     let columns = plan.output_schema().fields().iter().zip(&plan.calls).enumerate();
     columns

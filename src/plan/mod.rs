@@ -1,8 +1,8 @@
-//! The plan: everything that can be decided before the first row.
+//! Planning: every decision that can be made before the first row.
 //!
-//! Columns are looked up, types checked, default frames made explicit, and for each call the strategy, the reach
-//! and the output field chosen. Errors of the question are all raised here. Calls with the same partition and
-//! order keys share one order, and so one sort.
+//! Looks up columns, checks types, resolves default frames, and chooses for each call the strategy, the reach and the
+//! output field. All errors of the query are raised here. Calls with the same partition and order keys share one order,
+//! and so one sort.
 
 pub(crate) mod choose;
 pub(crate) mod explain;

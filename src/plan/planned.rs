@@ -1,4 +1,4 @@
-//! The plan as data: the calls, the orders of rows they share, and how each call is answered.
+//! The plan as data: the calls, the row orders they share, and how each call is evaluated.
 
 use std::sync::Arc;
 
@@ -20,19 +20,19 @@ use crate::spec::options::Options;
 use crate::spec::strategy::Strategy;
 use crate::spec::udf::UserFunction;
 
-/// A call with all that has been decided about it. Columns are places in its order's `columns`.
+/// A planned call. Columns are indices into the `columns` of its order.
 #[derive(Debug, Clone)]
 pub(crate) struct PlannedCall {
     pub(crate) order: usize,
     pub(crate) function: &'static Function,
-    /// The function itself, where it is a user's.
+    /// The function itself, if it is user-defined.
     pub(crate) user: Option<UserFunction>,
     pub(crate) signature: Signature,
     pub(crate) args: Vec<PlannedArg>,
     pub(crate) filter: Option<usize>,
-    /// Equal arguments take part once, and that makes a difference.
+    /// Duplicate arguments are aggregated once, and that affects the result.
     pub(crate) distinct: bool,
-    /// The order in which the frame's rows are read, where it is not the window's.
+    /// The order in which the frame's rows are read, if it is not the window's.
     pub(crate) argument_order: Vec<OrderColumn>,
     pub(crate) nulls: Nulls,
     pub(crate) min_rows: Option<u64>,
@@ -44,16 +44,16 @@ pub(crate) struct PlannedCall {
     pub(crate) display: String,
 }
 
-/// How much of an answer does not depend on the order of its rows.
+/// How far a result is independent of the order of its rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OrderStability {
-    /// All of it.
+    /// Entirely.
     Exact,
-    /// All but what is rounded: sums of floats.
+    /// Except for rounding: sums of floats.
     UpToRounding,
 }
 
-/// An argument: a column's place, or one row to repeat.
+/// An argument: the index of a column, or an array of one row to repeat.
 #[derive(Debug, Clone)]
 pub(crate) enum PlannedArg {
     Column(usize),
@@ -61,13 +61,13 @@ pub(crate) enum PlannedArg {
 }
 
 impl PlannedCall {
-    /// What an evaluator needs to know of its frames.
+    /// What an evaluator needs to know about the call's frames.
     pub(crate) fn frame_traits(&self) -> FrameTraits {
         let Self { strategy, frame, .. } = self;
         FrameTraits { strategy: *strategy, monotone: frame.monotone() }
     }
 
-    /// How much of what an aggregate comes to is the same whatever the order of the frame's rows; `None`: nothing.
+    /// How far an aggregate's result is independent of the order of the frame's rows; `None`: not at all.
     pub(crate) fn order_stability(&self) -> Option<OrderStability> {
         use DataType as D;
         let output = &self.signature.output;
@@ -76,7 +76,7 @@ impl PlannedCall {
             | (OrderSensitivity::None, Algebra::Mergeable) => Some(OrderStability::Exact),
             (OrderSensitivity::Rounding, Algebra::Mergeable) => Some(OrderStability::UpToRounding),
             (OrderSensitivity::EqualValues, Algebra::Selective) => match output {
-                // Both zeros compare equal, and the order says which is met first.
+                // -0.0 and 0.0 compare equal, so the order determines which of them is returned.
                 _ if output.is_floating() => None,
                 D::Utf8 | D::LargeUtf8 | D::Utf8View | D::Binary | D::LargeBinary | D::BinaryView => {
                     Some(OrderStability::Exact)
@@ -87,8 +87,8 @@ impl PlannedCall {
         }
     }
 
-    /// Whether rows that are equal by the window's keys may change places: the answers stay what they are, but for the
-    /// last digits of floats that are added up.
+    /// Whether exchanging rows that tie on the window's keys leaves the results unchanged, except for the rounding of
+    /// floating point sums.
     pub(crate) fn ignores_ties(&self) -> bool {
         let frame = self.frame.frame();
         match self.function.family {
@@ -96,7 +96,7 @@ impl PlannedCall {
                 self.argument_order.is_empty() && self.function.order_sensitivity == OrderSensitivity::Peers
             }
             Family::Aggregate => {
-                // Peers are all in a frame, or none of them, but for those that EXCLUDE takes out by the row itself.
+                // A frame contains all of a peer group or none of it, except where EXCLUDE depends on the current row.
                 let whole_peers = frame.units != Units::Rows || frame.shape() == Shape::Entire;
                 let by_value =
                     matches!(self.signature.algebra, Algebra::Multiset | Algebra::Distinct | Algebra::Quantile)
@@ -108,19 +108,20 @@ impl PlannedCall {
     }
 }
 
-/// How many rows after its row lag (`before`) or lead looks, negative: before it; `None` where each row has an offset.
+/// The offset of lag (`before`) or lead in rows after the current row, negative for rows before it; `None` if each row
+/// has its own.
 pub(crate) fn lag_lead_offset(before: bool, args: &[PlannedArg]) -> Option<i64> {
     let Some(PlannedArg::Literal(value)) = args.get(1) else { return None };
     literal_i64(value).map(|offset| if before { offset.saturating_neg() } else { offset })
 }
 
-/// The whole number that a one-row array holds.
+/// The integer in a one-row array.
 pub(crate) fn literal_i64(value: &ArrayRef) -> Option<i64> {
     let value = arrow_cast::cast(value, &DataType::Int64).ok()?;
     (!value.is_null(0)).then(|| value.as_primitive::<Int64Type>().value(0))
 }
 
-/// A question that has been checked against a schema, with how it will be answered.
+/// A query that has been checked against a schema, and how it will be evaluated.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -147,51 +148,51 @@ pub struct Plan {
     pub(crate) schema: SchemaRef,
     pub(crate) orders: Vec<PlannedOrder>,
     pub(crate) calls: Vec<PlannedCall>,
-    /// The numbers of the calls, those together that one evaluation answers.
+    /// The indices of the calls, grouped by the pass that evaluates them together.
     pub(crate) passes: Vec<Vec<usize>>,
     pub(crate) options: Options,
     /// One field per call.
     pub(crate) output: SchemaRef,
 }
 
-/// One way to partition and order the rows, and the columns that the calls over it read.
+/// A distinct partitioning and ordering of the rows, and the columns that its calls read.
 #[derive(Debug, Clone)]
 pub(crate) struct PlannedOrder {
-    /// The partition keys' places in `columns`.
+    /// The indices of the partition keys in `columns`.
     pub(crate) partition_by: Vec<usize>,
     /// The order keys.
     pub(crate) order_by: Vec<OrderColumn>,
-    /// The schema's numbers of the columns to read.
+    /// The indices in the schema of the columns to read.
     pub(crate) columns: Vec<usize>,
 }
 
 impl Plan {
-    /// The schema that the rows must have.
+    /// The schema that the input must have.
     #[must_use]
     pub fn schema(&self) -> &SchemaRef {
         &self.schema
     }
 
-    /// One field per call, in the order of the calls.
+    /// The schema of the results: one field per call, in the order of the calls.
     #[must_use]
     pub fn output_schema(&self) -> &SchemaRef {
         &self.output
     }
 
-    /// The fields of the rows, then one per call: what [`Plan::append`] and streams answer with.
+    /// The input's fields, then one per call: the schema of [`Plan::append`] and of streams.
     #[must_use]
     pub fn appended_schema(&self) -> SchemaRef {
         let fields = self.schema.fields().iter().chain(self.output.fields()).cloned().collect::<Vec<_>>();
         Arc::new(Schema::new_with_metadata(fields, self.schema.metadata().clone()))
     }
 
-    /// The settings in force.
+    /// The options of the plan.
     #[must_use]
     pub fn options(&self) -> &Options {
         &self.options
     }
 
-    /// The schema's numbers of the columns that any call reads, ascending.
+    /// The indices in the schema of the columns that any call reads, ascending.
     #[must_use]
     pub fn columns(&self) -> Vec<usize> {
         let mut columns: Vec<_> = self.orders.iter().flat_map(|order| order.columns.iter().copied()).collect();
@@ -200,7 +201,7 @@ impl Plan {
         columns
     }
 
-    /// The schema's numbers of the columns that a section of the call of this number holds, in their order.
+    /// The indices in the schema of the columns in a section of the call at this index, in the section's order.
     #[cfg(feature = "internals")]
     #[doc(hidden)]
     #[must_use]
@@ -208,14 +209,14 @@ impl Plan {
         self.calls.get(call).map_or(&[], |call| &self.orders[call.order].columns)
     }
 
-    /// The call that says how a pass is answered.
+    /// The call that determines how a pass is evaluated.
     pub(crate) fn first_call(&self, pass: &[usize]) -> &PlannedCall {
         &self.calls[pass[0]]
     }
 }
 
 impl PlannedOrder {
-    /// Whether rows are partitioned or ordered by the column at this place.
+    /// Whether the column at this index is a partition or an order key.
     pub(crate) fn is_key(&self, place: usize) -> bool {
         self.partition_by.contains(&place) || self.order_by.iter().any(|key| key.number == place)
     }

@@ -1,4 +1,4 @@
-//! Resolving: from a call as it is asked to a call as it is planned, against the schema.
+//! Resolves the calls of a query against the schema.
 
 use std::sync::Arc;
 
@@ -25,11 +25,11 @@ use crate::spec::strategy::Strategy;
 use crate::spec::window::WindowSpec;
 
 impl Plan {
-    /// Checks `specs` against `schema` and decides how to answer them.
+    /// Checks `specs` against `schema` and chooses how to evaluate them.
     ///
     /// # Errors
-    /// Unknown columns or functions, types a function does not take, frames SQL does not allow: the message names
-    /// the call, the column, its type and what to do instead.
+    /// Unknown columns or functions, types that a function does not accept, frames that SQL does not allow: the message
+    /// names the call, the column, its type and what to do instead.
     pub fn new(schema: SchemaRef, specs: &[WindowSpec], options: Options) -> Result<Self> {
         for field in schema.fields() {
             validate::column(field)?;
@@ -59,7 +59,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// The call as it will be answered, its order and columns noted in the plan.
+    /// Plans one call, adding its order and columns to the plan.
     pub(super) fn resolve(&mut self, spec: &WindowSpec, call: &Call, display: &str) -> Result<PlannedCall> {
         let function = match &call.user {
             Some(user) => functions::of_user(user),
@@ -111,8 +111,8 @@ impl Plan {
         Ok(planned)
     }
 
-    /// The number of the spec's order, made if it is new. Partition keys are a set, kept as they were first written:
-    /// rows that come sorted are likely sorted so.
+    /// The index of the spec's order, added if it is new. Partition keys are compared as a set but kept as they were
+    /// first written: sorted input is probably sorted in that sequence.
     fn order(&mut self, spec: &WindowSpec) -> Result<usize> {
         let mut partition = Vec::new();
         for name in &spec.partition_by {
@@ -142,7 +142,7 @@ impl Plan {
         Ok(self.orders.len() - 1)
     }
 
-    /// The columns of order keys.
+    /// The columns of the order keys.
     fn keys<'a>(&self, keys: &'a [OrderKey]) -> Result<Vec<(usize, &'a OrderKey)>> {
         let key = |key: &'a OrderKey| {
             let (number, field) = validate::lookup(&self.schema, &key.column)?;
@@ -152,7 +152,7 @@ impl Plan {
         keys.iter().map(key).collect()
     }
 
-    /// The order in which a call reads its frames' rows, where it matters.
+    /// The order in which a call reads its frames' rows, where it affects the result.
     fn argument_order(&mut self, order: usize, function: &Function, call: &Call) -> Result<Vec<OrderColumn>> {
         let keys = self.keys(&call.argument_order)?;
         match function.argument_order {
@@ -165,7 +165,7 @@ impl Plan {
         }
     }
 
-    /// The place of the schema's column of this name among the order's columns, and its field.
+    /// The index of the named column among the order's columns, added if new, and its field.
     fn column(&mut self, order: usize, name: &str) -> Result<(usize, Field)> {
         let (number, field) = validate::lookup(&self.schema, name)?;
         let field = field.clone();
@@ -195,7 +195,7 @@ impl Plan {
                     (PlannedArg::Column(place), field.data_type().clone())
                 }
                 Arg::Literal(value) => {
-                    // The default of lag and lead takes the type of what it stands in for.
+                    // The default of lag and lead is converted to the type of the value that it replaces.
                     let array = match (function.family, index, types.first()) {
                         (Family::Offset, 2, Some(target)) => {
                             validate::default(literal_array::natural(value)?.data_type(), target)?;
@@ -214,7 +214,7 @@ impl Plan {
         if let (Family::Offset, [value, _, default]) = (function.family, types.as_slice()) {
             validate::default(default, value)?;
         }
-        // Settings that are left out; NULL says as much.
+        // Omitted parameters are NULL.
         for argument in function.arguments.iter().skip(args.len()) {
             match argument.presence {
                 Presence::Default(constant) if argument.role.is_setting() => {
@@ -226,13 +226,13 @@ impl Plan {
         Ok((args, types))
     }
 
-    /// lag and lead are never NULL where neither the column nor the default is.
+    /// The results of lag and lead are never NULL if neither the column nor the default can be.
     fn offset_nullable(&self, order: usize, call: &Call, args: &[PlannedArg]) -> bool {
         let nullable = |arg: &PlannedArg| match arg {
             PlannedArg::Column(place) => self.schema.field(self.orders[order].columns[*place]).is_nullable(),
             PlannedArg::Literal(value) => value.logical_null_count() > 0,
         };
-        // A default in another type is cast, and a cast may fail to NULL outside ANSI mode.
+        // A default of another type is cast, and outside ANSI mode a failed cast gives NULL.
         let casts = match (call.args.first(), call.args.get(2)) {
             (Some(Arg::Column(value)), Some(Arg::Column(default))) => {
                 validate::lookup(&self.schema, value).map(|(_, field)| field.data_type().clone()).ok()
@@ -273,7 +273,7 @@ impl Plan {
             _ => Some(&own),
         };
         let Self { schema, orders, options, .. } = self;
-        // Offsets by column add columns to the order, which the resolver sees as numbers behind its last.
+        // Frame offsets given by columns add columns to the order; the resolver numbers them after the existing ones.
         let keys = orders[order].order_by.clone();
         let places = std::cell::RefCell::new(&mut orders[order]);
         let column = |name: &str| {
@@ -303,7 +303,7 @@ impl Plan {
 }
 
 impl PlannedOrder {
-    /// The schema's column `number` as a key, added if it is new.
+    /// The schema's column `number` as an order key, added if it is new.
     fn order_column(&mut self, schema: &Schema, number: usize, key: &OrderKey) -> OrderColumn {
         OrderColumn {
             number: self.place(number),
@@ -313,7 +313,7 @@ impl PlannedOrder {
         }
     }
 
-    /// The place of the schema's column `number`, added if it is new.
+    /// The index in the order's columns of the schema's column `number`, added if it is new.
     fn place(&mut self, number: usize) -> usize {
         self.columns.iter().position(|&known| known == number).unwrap_or_else(|| {
             self.columns.push(number);

@@ -1,19 +1,19 @@
-//! Passes: calls that ask different things of the same values over the same frames are answered together.
+//! Shared passes: calls whose results follow from the same states over the same frames are evaluated together.
 
 use super::planned::{Plan, PlannedArg, PlannedCall};
 use crate::catalog::shared_state::SharedState;
 use crate::model::physical_type::PhysicalType;
 
-/// What a call's answers are read off, if other calls may read theirs off it too.
+/// The state from which the call's result is computed, if other calls can share it.
 fn shared_state(call: &PlannedCall) -> Option<SharedState> {
     call.function.shared_state.filter(|_| !call.distinct && call.min_rows.is_none())
 }
 
-/// The numbers of the plan's calls, those together that one evaluation answers: the first decides how.
+/// The indices of the plan's calls, grouped by shared pass; the first call of a group determines the strategy.
 pub(super) fn passes(plan: &Plan) -> Vec<Vec<usize>> {
     let calls = &plan.calls;
     let mut passes: Vec<Vec<usize>> = Vec::new();
-    // Counts can do without states of their own, and so come last.
+    // Counts are assigned last so that they can join a sum's pass.
     let (counts, others): (Vec<_>, Vec<_>) = (0..calls.len()).partition(|&number| only_counts(plan, &calls[number]));
     for number in others.into_iter().chain(counts) {
         let call = &calls[number];
@@ -36,14 +36,15 @@ pub(super) fn passes(plan: &Plan) -> Vec<Vec<usize>> {
     passes
 }
 
-/// Whether the call counts the values of one column that every function takes for numbers as they are.
+/// Whether this is `count(x)` of one native column: its null mask is the one that `sum(x)` uses, as no cast can add
+/// NULLs.
 fn only_counts(plan: &Plan, call: &PlannedCall) -> bool {
     let [PlannedArg::Column(place)] = call.args.as_slice() else { return false };
     let column = plan.orders[call.order].columns[*place];
     shared_state(call) == Some(SharedState::Count) && PhysicalType::of(plan.schema.field(column).data_type()).is_some()
 }
 
-/// Whether two calls read the same columns over the same frames of the same rows.
+/// Whether two calls read the same columns over the same frames of the same order.
 fn same_frames(one: &PlannedCall, other: &PlannedCall) -> bool {
     let same = |(one, other): (&PlannedArg, &PlannedArg)| match (one, other) {
         (PlannedArg::Column(one), PlannedArg::Column(other)) => one == other,

@@ -1,4 +1,5 @@
-//! Which calls rows in one order answer: of a stream all of them, of a sort those whose answers ties cannot change.
+//! Which calls one order of the rows can serve: for a stream all of them, for a sort those whose results do not depend
+//! on ties.
 
 use std::collections::HashSet;
 
@@ -8,21 +9,21 @@ use super::planned::{Plan, PlannedOrder};
 use crate::error::{Error, Remedy, Result};
 use crate::model::order_column::OrderColumn;
 
-/// Calls that one sort of the rows serves.
+/// A sort and the calls that are evaluated over it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SharedSort {
-    /// Their numbers; the rows are sorted by the order of the first.
+    /// The indices of the calls; the rows are sorted by the order of the first.
     pub calls: Vec<usize>,
-    /// After the sorts before this one, ties are no longer in the order in which the rows came, and an answer depends on
-    /// it: the row's number in that order must be the last key.
+    /// Whether the row's original position must be the last sort key: an earlier sort may have changed the order of
+    /// ties, and a result depends on it.
     pub by_position: bool,
 }
 
-/// An order's keys by the schema's numbers.
+/// An order's keys as indices in the schema.
 struct OrderKeys {
-    /// Those of PARTITION BY, sorted.
+    /// The partition keys, sorted.
     partition_by: Vec<usize>,
-    /// Those of ORDER BY.
+    /// The order keys.
     order_by: Vec<(usize, SortOptions)>,
 }
 
@@ -35,7 +36,7 @@ impl OrderKeys {
         Self { partition_by, order_by: order.order_by.iter().map(key).collect() }
     }
 
-    /// Whether rows in this order are in the other one too, but for its ties.
+    /// Whether rows sorted in this order are also sorted in the other one, except for its ties.
     fn begins_with(&self, other: &Self) -> bool {
         self.partition_by == other.partition_by && self.order_by.starts_with(&other.order_by)
     }
@@ -46,10 +47,11 @@ impl OrderKeys {
 }
 
 impl Plan {
-    /// Parts the calls by the sorts that answer them, for who sorts rows from one order into the next, by a stable sort.
+    /// Groups the calls by the sorts that serve them, for callers that sort the rows from one order to the next with a
+    /// stable sort.
     ///
-    /// Rows that tie by a shorter order come in another order among each other where they are sorted by a longer one. So
-    /// the longer one serves calls of the shorter only where that cannot change their answers.
+    /// Rows that tie in a shorter order are rearranged by a longer one. The longer sort therefore serves calls of the
+    /// shorter order only where that cannot change their results.
     #[must_use]
     pub fn sorts(&self) -> Vec<SharedSort> {
         let keys: Vec<_> = self.orders.iter().map(OrderKeys::of).collect();
@@ -60,9 +62,9 @@ impl Plan {
             by_ties[call.order] |= !call.ignores_ties();
         }
         let mut orders: Vec<_> = (0..keys.len()).collect();
-        // Those that nothing else can serve, then from the longest to the shortest.
+        // First the orders that no other sort can serve, then from the longest to the shortest.
         orders.sort_by_key(|&order| (!by_ties[order], std::cmp::Reverse(length(order))));
-        // The orders that rows are sorted by; each has the calls of those it serves.
+        // The orders to sort by; each has the calls that it serves.
         let mut sorts: Vec<usize> = Vec::new();
         for order in orders {
             let serves = |sort: &&usize| !by_ties[order] && keys[**sort].begins_with(&keys[order]);
@@ -74,7 +76,8 @@ impl Plan {
                 None => sorts.push(order),
             }
         }
-        // A shorter order first: what ties by a longer one tied by it, and is still as it came.
+        // Shorter orders first: rows that tie in a longer order also tie in the shorter one, so they still have their
+        // input order.
         sorts.sort_by_key(|&order| length(order));
         let mut sorted_by: HashSet<usize> = HashSet::new();
         let shared = |order: usize| {
@@ -87,7 +90,7 @@ impl Plan {
     }
 }
 
-/// The order that all of the plan's orders are beginnings of.
+/// The order of which all the plan's orders are prefixes.
 pub(crate) fn longest_order(plan: &Plan) -> Result<usize> {
     let longest = (0..plan.orders.len()).max_by_key(|&number| plan.orders[number].order_by.len()).unwrap_or(0);
     let keys: Vec<_> = plan.orders.iter().map(OrderKeys::of).collect();

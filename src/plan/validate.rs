@@ -1,4 +1,5 @@
-//! What a call may say: modifiers, constants, defaults, keys and names, each refused with what to write instead.
+//! Validates the parts of a call: modifiers, constants, defaults, keys and names. Every rejection says what to write
+//! instead.
 
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
@@ -19,10 +20,11 @@ use crate::spec::literal::Literal;
 use crate::spec::{literal_array, sql_text};
 use crate::util::suggest::did_you_mean;
 
-/// How deep a column's types may be nested: pyarrow takes 64 from others, with a batch and a list around it.
+/// The maximum nesting depth of a column's type: pyarrow imports at most 64 levels, including a batch and a list around
+/// it.
 const MAX_TYPE_DEPTH: usize = 60;
 
-/// A column that Arrow's kernels can move.
+/// Checks that Arrow's kernels can gather the column.
 pub(super) fn column(field: &Field) -> Result<()> {
     let name = field.name();
     if depth(field.data_type()) > MAX_TYPE_DEPTH {
@@ -39,7 +41,7 @@ pub(super) fn column(field: &Field) -> Result<()> {
     }
 }
 
-/// A result that a host can take.
+/// Checks that a host can receive the result type.
 pub(super) fn result(kind: &DataType) -> Result<()> {
     if depth(kind) > MAX_TYPE_DEPTH + 1 {
         return Err(Error::unsupported(format!(
@@ -50,7 +52,7 @@ pub(super) fn result(kind: &DataType) -> Result<()> {
     Ok(())
 }
 
-/// How many types are nested within each other, as far as it matters.
+/// The nesting depth of a type, capped just above the maximum.
 fn depth(kind: &DataType) -> usize {
     let (mut deepest, mut left) = (0, vec![(kind, 1)]);
     while let Some((kind, depth)) = left.pop() {
@@ -62,7 +64,7 @@ fn depth(kind: &DataType) -> usize {
     deepest
 }
 
-/// The first type within this one whose values have no width.
+/// The first nested type whose values have width zero.
 fn no_width(kind: &DataType) -> Option<&DataType> {
     match kind {
         DataType::FixedSizeBinary(0) | DataType::FixedSizeList(_, 0) => Some(kind),
@@ -70,7 +72,7 @@ fn no_width(kind: &DataType) -> Option<&DataType> {
     }
 }
 
-/// The types that a type is made of.
+/// The direct child types of a type.
 fn inner_types(kind: &DataType) -> Vec<&DataType> {
     match kind {
         DataType::List(field)
@@ -87,7 +89,7 @@ fn inner_types(kind: &DataType) -> Vec<&DataType> {
     }
 }
 
-/// What comes with a call is what its function takes.
+/// Checks that the function accepts the call's modifiers.
 pub(super) fn modifiers(function: &Function, call: &Call) -> Result<()> {
     let refuse = |what: &str| Err(Error::spec(format!("{} does not take {what}; leave it out", function.name)));
     if call.distinct && function.distinct == Distinct::Refused {
@@ -120,7 +122,7 @@ pub(super) fn modifiers(function: &Function, call: &Call) -> Result<()> {
     Ok(())
 }
 
-/// A function that is told where each frame begins and ends has no place for a hole in it.
+/// Checks that a function which receives contiguous ranges has no EXCLUDE.
 pub(super) fn exclude(function: &Function, frame: &FramePlan) -> Result<()> {
     if function.frames != Frames::OnePiece || frame.frame().exclude == Exclude::NoOthers {
         return Ok(());
@@ -132,7 +134,7 @@ pub(super) fn exclude(function: &Function, frame: &FramePlan) -> Result<()> {
     )))
 }
 
-/// WITHIN GROUP orders the values themselves: one key, the first argument. So does the order of different values.
+/// WITHIN GROUP takes exactly one key, the first argument. So does the argument order under DISTINCT.
 pub(super) fn within_group(function: &Function, call: &Call) -> Result<()> {
     let values = function.argument_order == ArgumentOrder::Values;
     if !(values || call.distinct) || call.argument_order.is_empty() {
@@ -151,7 +153,7 @@ pub(super) fn within_group(function: &Function, call: &Call) -> Result<()> {
     }
 }
 
-/// Offsets and positions are whole numbers, each row's own where they are columns; other settings are constants.
+/// Checks parameters: offsets and positions are integers, per row if they are columns; others are constants.
 pub(super) fn settings(function: &Function, call: &Call, types: &[DataType]) -> Result<()> {
     for (index, given) in call.args.iter().enumerate() {
         if let Some(argument) = function.argument(index) {
@@ -179,7 +181,7 @@ pub(super) fn settings(function: &Function, call: &Call, types: &[DataType]) -> 
     Ok(())
 }
 
-/// An argument that is no column of values, as it is given.
+/// A parameter as given.
 struct Setting<'a> {
     function: &'a Function,
     argument: &'a Argument,
@@ -188,7 +190,7 @@ struct Setting<'a> {
 }
 
 impl Setting<'_> {
-    /// It must be something else.
+    /// An error that says what the parameter must be.
     fn refuse(&self, wanted: &str) -> Result<()> {
         let found = match self.given {
             Arg::Column(name) => format!("the column {name:?}"),
@@ -201,7 +203,7 @@ impl Setting<'_> {
         if matches!(self.given, Arg::Column(_)) { self.refuse("a constant") } else { Ok(()) }
     }
 
-    /// The number it is, NaN if it is none.
+    /// The parameter as a number; NaN if it is not one.
     fn value(&self) -> Result<f64> {
         match self.given {
             Arg::Literal(value @ (Literal::Int(_) | Literal::Float(_) | Literal::Decimal { .. })) => {
@@ -242,7 +244,7 @@ impl Setting<'_> {
         }
     }
 
-    /// One number or more, from 0 to 1.
+    /// Checks for one number or a list of numbers, from 0 to 1.
     fn share(&self) -> Result<()> {
         self.constant()?;
         let shares = match self.given {
@@ -269,7 +271,7 @@ impl Setting<'_> {
         }
     }
 
-    /// What a sketch of at least 16 registers has; the answer is exact.
+    /// Checks the accepted deviation by the range of a sketch of at least 16 registers; the result is exact anyway.
     fn deviation(&self) -> Result<()> {
         let fits = !matches!(self.given, Arg::Literal(Literal::Int(_))) && self.value()? > 0.0 && self.value()? < 0.392;
         if fits {
@@ -284,7 +286,7 @@ impl Setting<'_> {
         if value > 0.0 && value <= 1.0 { Ok(()) } else { self.refuse("a constant above 0 and up to 1") }
     }
 
-    /// A distance of the times.
+    /// Checks for a positive distance of the times' type.
     fn half_life(&self, times: &DataType) -> Result<()> {
         let moments = signature::is_moment(times);
         let fits = match self.given {
@@ -301,7 +303,7 @@ impl Setting<'_> {
     }
 }
 
-/// A window whose order the function draws lines over has one key that is a number.
+/// A function that interpolates along the window order requires one numeric order key.
 pub(super) fn linear_order(function: &Function, order_by: &[OrderColumn]) -> Result<()> {
     let linear = |data_type: &DataType| signature::is_number(data_type) || signature::is_moment(data_type);
     match order_by {
@@ -319,8 +321,8 @@ pub(super) fn linear_order(function: &Function, order_by: &[OrderColumn]) -> Res
     }
 }
 
-/// Defaults are cast to the value's type as Spark does unasked: among numbers and text, and text to what it can hold.
-/// Instants and intervals do not become text, which Arrow and Spark write differently.
+/// Checks that a default can be cast to the value's type implicitly as in Spark: among numbers and strings, and strings
+/// to other types. Timestamps and intervals are not cast to strings, as Arrow and Spark format them differently.
 pub(super) fn default(default: &DataType, value: &DataType) -> Result<()> {
     let (from, to) = (signature::values(default), signature::values(value));
     let plain = |data_type: &DataType| data_type.is_numeric() || data_type.is_string();
@@ -335,7 +337,7 @@ pub(super) fn default(default: &DataType, value: &DataType) -> Result<()> {
     Err(Error::spec(format!("the default is {default}, and the value is {value}; cast one of them")))
 }
 
-/// Keys have an order.
+/// Checks that keys of the field's type have an order.
 pub(super) fn key(field: &Field, clause: &str) -> Result<()> {
     if signature::orderable(field.data_type()) {
         return Ok(());
@@ -347,7 +349,7 @@ pub(super) fn key(field: &Field, clause: &str) -> Result<()> {
     )))
 }
 
-/// The schema's column of this name.
+/// The column of this name and its index.
 pub(super) fn lookup<'a>(schema: &'a Schema, name: &str) -> Result<(usize, &'a Field)> {
     let mut found = schema.fields().iter().enumerate().filter(|(_, field)| field.name() == name);
     match (found.next(), found.next()) {
@@ -362,7 +364,7 @@ pub(super) fn lookup<'a>(schema: &'a Schema, name: &str) -> Result<(usize, &'a F
     }
 }
 
-/// There is no function of this name.
+/// The error for an unknown function, with similar names.
 pub(super) fn unknown_function(name: &str) -> Error {
     let names: Vec<_> = functions::FUNCTIONS
         .iter()

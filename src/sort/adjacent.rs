@@ -1,10 +1,9 @@
-//! Compares each row of a column with the row before it, 64 rows at a time.
+//! Compares each row of a column with the previous row, 64 rows at a time.
 //!
-//! Answers are words of bits, so that columns combine by AND and OR and nulls cost a few instructions per 64 rows.
-//! Partition edges, peers and the check for sorted rows are all made from these words. Of many rows it may be asked at once
-//! whether any differs, or is out of order: within long partitions none does. Cost: one pass over a column,
-//! below a nanosecond per row for fixed width values, and for texts that are the same as their neighbours; no memory but for
-//! nested columns' normal forms.
+//! Results are bitmap words, so that columns combine by AND and OR, and nulls cost a few instructions per 64 rows.
+//! Partition boundaries, peer boundaries and the check for sorted input are all computed from these words. For ranges
+//! of many rows there is a faster check whether any row differs or is out of order: within long partitions none does.
+//! Cost: one pass over the column; no memory except for the normalised form of nested columns.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -22,58 +21,59 @@ use crate::error::Result;
 use crate::util::bitmap::{WORD_BITS, pack_booleans, word};
 use crate::util::simd::with_widest_vectors;
 
-/// Bytes of a text that are compared as one number.
+/// The bytes of a string that are compared as one integer.
 const PREFIX_BYTES: usize = size_of::<u128>();
 
-/// A column that tells how each row stands to the row before.
+/// A column whose rows are compared with their previous rows.
 pub(crate) struct Adjacent {
     values: Box<dyn CompareAdjacent>,
     nulls: Option<NullBuffer>,
     options: SortOptions,
 }
 
-/// How values stand to the value before, ascending and without regard to nulls.
+/// Compares values with their previous values, ascending, ignoring nulls.
 trait CompareAdjacent: Send + Sync {
     /// Bit `i`: value `at + i` differs from value `at + i - 1`. `at` is at least 1, `count` at most 64.
     fn differs(&self, at: usize, count: usize) -> u64;
 
-    /// Bit `i`: value `at + i` is smaller than value `at + i - 1`.
+    /// Bit `i`: value `at + i` is less than value `at + i - 1`.
     fn descends(&self, at: usize, count: usize) -> u64;
 
-    /// Both; the latter may be 0 where none of `asked` differ.
+    /// Both results. The second may be 0 if none of the values in `asked` differ.
     fn differs_and_descends(&self, at: usize, count: usize, asked: u64) -> (u64, u64) {
         let differ = self.differs(at, count);
         (differ, if asked & differ == 0 { 0 } else { self.descends(at, count) })
     }
 
-    /// Whether none of `rows` differs; `false` as well where that is not quickly said.
+    /// Whether all values of `rows` equal their previous values. May return `false` if that takes long to determine.
     fn is_constant(&self, _rows: Range<usize>) -> bool {
         false
     }
 
-    /// Whether none of `rows` is smaller, or greater if `descending`; `false` as well where that is not quickly said.
+    /// Whether no value of `rows` is less (greater, if `descending`) than its previous value. May return `false` if
+    /// that takes long to determine.
     fn is_sorted(&self, _rows: Range<usize>, _descending: bool) -> bool {
         false
     }
 }
 
 impl Adjacent {
-    /// A column, ascending with nulls first.
+    /// Ascending with nulls first.
     pub(crate) fn new(column: &ArrayRef) -> Result<Self> {
         Self::with_options(column, SortOptions::default())
     }
 
-    /// A column in a direction.
+    /// With direction and null placement.
     pub(crate) fn with_options(column: &ArrayRef, options: SortOptions) -> Result<Self> {
         let column = match column.data_type() {
-            // Top level floats compare by code, without a copy.
+            // Top-level floats are compared by their codes, without a normalised copy.
             DataType::Float32 | DataType::Float64 => column.clone(),
             _ => key_order::normalise(column)?,
         };
         Ok(Self { values: values(&column)?, nulls: key_order::nulls(&column), options })
     }
 
-    /// Bit `i`: row `at + i` differs from the row before. Row 0 differs.
+    /// Bit `i`: row `at + i` differs from the previous row. Row 0 counts as different.
     pub(crate) fn differs(&self, at: usize, count: usize) -> u64 {
         if at == 0 {
             return 1 | (self.differs(1, count - 1) << 1);
@@ -84,7 +84,7 @@ impl Adjacent {
         self.differing_rows(self.values.differs(at, count), at, count)
     }
 
-    /// Bit `i`: row `at + i` belongs before the row before it. Row 0 does not.
+    /// Bit `i`: row `at + i` sorts before the previous row. Row 0 does not.
     pub(crate) fn descends(&self, at: usize, count: usize) -> u64 {
         if at == 0 {
             return self.descends(1, count - 1) << 1;
@@ -97,7 +97,7 @@ impl Adjacent {
         self.descending_rows(differ, smaller, at, count)
     }
 
-    /// Both, at once where that costs less; the latter is right for the rows of `asked`.
+    /// Both results, computed together where that is cheaper. The second is valid for the rows in `asked`.
     pub(crate) fn differs_and_descends(&self, at: usize, count: usize, asked: u64) -> (u64, u64) {
         if at == 0 {
             let (differ, descend) = self.differs_and_descends(1, count - 1, asked >> 1);
@@ -110,19 +110,19 @@ impl Adjacent {
         (self.differing_rows(differ, at, count), self.descending_rows(differ, smaller, at, count))
     }
 
-    /// Whether none of `rows`, which do not begin with row 0, differs from the row before; `false` as well where that is not
-    /// quickly said.
+    /// Whether all of `rows` equal their previous rows. `rows` must not include row 0. May return `false` if that takes
+    /// long to determine.
     pub(crate) fn is_constant(&self, rows: Range<usize>) -> bool {
         self.nulls.is_none() && self.values.is_constant(rows)
     }
 
-    /// Whether none of `rows`, which do not begin with row 0, belongs before the row before it; `false` as well where that is
-    /// not quickly said.
+    /// Whether `rows` are sorted, including their first against its previous row. `rows` must not include row 0. May
+    /// return `false` if that takes long to determine.
     pub(crate) fn is_sorted(&self, rows: Range<usize>) -> bool {
         self.nulls.is_none() && self.values.is_sorted(rows, self.options.descending)
     }
 
-    /// Where rows differ, of which `differ` says it of values.
+    /// The rows that differ, given where the values differ.
     fn differing_rows(&self, differ: u64, at: usize, count: usize) -> u64 {
         match &self.nulls {
             None => differ,
@@ -133,7 +133,7 @@ impl Adjacent {
         }
     }
 
-    /// Where rows belong before the row before; of values it is said where they differ, and where they are smaller.
+    /// The rows that sort before their previous rows, given where the values differ and where they are less.
     fn descending_rows(&self, differ: u64, smaller: u64, at: usize, count: usize) -> u64 {
         let descend = if self.options.descending { differ & !smaller } else { smaller };
         match &self.nulls {
@@ -175,7 +175,7 @@ fn values(column: &ArrayRef) -> Result<Box<dyn CompareAdjacent>> {
     })
 }
 
-/// Fixed width values, by code.
+/// Fixed-width values, compared by their codes.
 struct PrimitiveColumn<T: Coded>(ScalarBuffer<T>);
 
 impl<T: Coded> CompareAdjacent for PrimitiveColumn<T> {
@@ -200,7 +200,8 @@ impl<T: Coded> CompareAdjacent for PrimitiveColumn<T> {
     }
 }
 
-/// Whether no value of `rows` and the one before it are so. Words of them are looked at as one, up to the first that is.
+/// Whether `is` holds for no value of `rows` and its previous value. Stops after the first group of 64 values with a
+/// match.
 #[inline]
 fn none_in<T: Copy>(values: &[T], rows: Range<usize>, is: impl Fn(T, T) -> bool) -> bool {
     let (before, now) = (&values[rows.start - 1..rows.end - 1], &values[rows]);
@@ -226,7 +227,7 @@ fn pairs<T: Copy>(values: &[T], at: usize, count: usize, is: impl Fn(T, T) -> bo
 #[inline(always)]
 fn pairs_of<T: Copy>(before: &[T], now: &[T], is: impl Fn(T, T) -> bool) -> u64 {
     if let (Some(before), Some(now)) = (before.first_chunk::<WORD_BITS>(), now.first_chunk::<WORD_BITS>()) {
-        // Of known length, so that compilers compare several at once.
+        // Arrays of constant length, so that the loop is vectorised.
         let mut booleans = [false; WORD_BITS];
         for ((boolean, &before), &now) in booleans.iter_mut().zip(before).zip(now) {
             *boolean = is(before, now);
@@ -262,7 +263,7 @@ fn rows(at: usize, count: usize, mut is: impl FnMut(usize) -> bool) -> u64 {
     (0..count).fold(0, |word, bit| word | (u64::from(is(at + bit)) << bit))
 }
 
-/// Nulls only.
+/// A column of type Null.
 struct NullColumn;
 
 impl CompareAdjacent for NullColumn {
@@ -275,7 +276,7 @@ impl CompareAdjacent for NullColumn {
     }
 }
 
-/// All others, by a comparison of a row with the row before.
+/// Other types, by a comparator.
 struct ComparedColumn<F>(F);
 
 impl<F: Fn(usize) -> Ordering + Send + Sync> CompareAdjacent for ComparedColumn<F> {
@@ -288,15 +289,15 @@ impl<F: Fn(usize) -> Ordering + Send + Sync> CompareAdjacent for ComparedColumn<
     }
 }
 
-/// Texts and bytes. Most are told apart by their first bytes, or have no others.
+/// Strings and binary values. Most are decided by their first bytes.
 struct ByteColumn<T: ByteArrayType>(GenericByteArray<T>);
 
 impl<T: ByteArrayType> ByteColumn<T> {
-    /// Where values differ from the value before, and of those that are `asked` for, where they are smaller.
+    /// Where values differ from their previous values, and where they are less, for those in `asked`.
     ///
-    /// All first bytes are read before any are compared, and no branch depends on them: where texts change is not to be
-    /// foreseen. In which order two stand is looked at where they differ alone: their bytes have to be turned round to be
-    /// numbers that order like them.
+    /// Reads all prefixes before it compares any, without a branch that depends on them, because changes of value are
+    /// unpredictable. The order of two values is determined only where they differ, because their prefixes must be
+    /// byte-swapped to compare as integers.
     fn compare(&self, at: usize, count: usize, asked: u64) -> (u64, u64) {
         let (offsets, data) = (&self.0.value_offsets()[at - 1..=at + count], self.0.value_data());
         if all_equal(offsets, data) {
@@ -336,14 +337,13 @@ impl<T: ByteArrayType> ByteColumn<T> {
     }
 }
 
-/// Whether all values are the same, as they are within a partition of rows in order: of one length, and then each byte is the
-/// one that stands a value's length behind it. `row_number` of a million rows in order by such texts, one thread: 5.9 ms when
-/// they were looked at one by one, 2.6 now.
+/// Whether all values are equal, as within a partition of sorted rows: they have one length, and each byte equals the
+/// byte one value's length later.
 fn all_equal<O: ArrowNativeType>(offsets: &[O], data: &[u8]) -> bool {
     let (Some(first), Some(last)) = (offsets.first(), offsets.last()) else { return true };
     let (begin, end, values) = (first.as_usize(), last.as_usize(), offsets.len() - 1);
     let length = (end - begin) / values.max(1);
-    // Where values change the last is seldom the first.
+    // If values change, the last one usually differs from the first.
     if length * values != end - begin || data[begin..begin + length] != data[end - length..end] {
         return false;
     }
@@ -357,7 +357,8 @@ fn all_equal<O: ArrowNativeType>(offsets: &[O], data: &[u8]) -> bool {
     alike && data[begin..end - length] == data[begin + length..end]
 }
 
-/// The first bytes of so many as a number, the first one lowest, and zeros behind what is shorter; others may follow.
+/// The first [`PREFIX_BYTES`] bytes of a value of the given length as an integer, the first byte lowest, padded with
+/// zeros. `bytes` may continue after the value.
 #[inline(always)]
 fn prefix(bytes: &[u8], length: usize) -> u128 {
     let head = match bytes.first_chunk::<PREFIX_BYTES>() {
@@ -367,7 +368,7 @@ fn prefix(bytes: &[u8], length: usize) -> u128 {
     u128::from_le_bytes(head) & PREFIX_MASKS[length.min(PREFIX_BYTES)]
 }
 
-/// The bits of a head that are a value's own, by its length.
+/// For each length the bits of a prefix that belong to the value.
 const PREFIX_MASKS: [u128; PREFIX_BYTES + 1] = {
     let mut own = [u128::MAX; PREFIX_BYTES + 1];
     let mut length = 0;
@@ -395,7 +396,7 @@ impl<T: ByteArrayType> CompareAdjacent for ByteColumn<T> {
 fn views<T: ByteViewType>(column: &ArrayRef) -> Box<dyn CompareAdjacent> {
     let column = column.as_byte_view::<T>().clone();
     Box::new(ComparedColumn(move |row| {
-        // Bytes that lie at the same place are the same, and so are as few as lie in the view itself.
+        // Equal views are equal values: the same bytes in the same buffer, or inline bytes.
         if column.views()[row] == column.views()[row - 1] {
             return Ordering::Equal;
         }
@@ -416,7 +417,7 @@ mod tests {
     use super::*;
     use crate::util::simd::portable_and_widest;
 
-    /// Every two of values with the same beginnings, of lengths around that of a head, with zeros and high bytes.
+    /// All pairs of values with a common start, with lengths around the prefix length, with zeros and high bytes.
     #[test]
     fn byte_comparison_matches_ordering() {
         let mut values: Vec<Vec<u8>> = vec![vec![], vec![0], vec![0, 0], vec![0xff], b"a".to_vec(), b"a\0".to_vec()];
@@ -438,7 +439,7 @@ mod tests {
         }
     }
 
-    /// By words of many rows as by single ones, in either direction.
+    /// Words of many rows against single rows, in both directions.
     #[test]
     fn word_bits_match_rows() {
         let texts: Vec<_> = (0..300_usize).map(|row| "abc".repeat(row * row % 7) + &"z".repeat(row % 3)).collect();
@@ -455,7 +456,7 @@ mod tests {
         }
     }
 
-    /// The same text again and again, but for one row: of its length, longer, shorter or NULL; in arrays and views.
+    /// One repeated string with one exception: of the same length, longer, shorter or NULL; in arrays and views.
     #[test]
     fn repeated_texts_are_detected() {
         for text in ["", "a", "abcdefgh", "longer than a head of sixteen bytes"] {
@@ -489,7 +490,7 @@ mod tests {
         }
     }
 
-    /// As values compare one by one, however many a processor compares at once.
+    /// The vectorised comparison against comparing values one by one.
     #[test]
     fn number_comparison_matches_ordering() {
         let near = |row: i64| [0, 1, -1, i64::MIN, i64::MAX, 7][(row * row % 11 % 6) as usize];
@@ -521,10 +522,10 @@ mod tests {
         assert_eq!(neighbours.descends(0, 5), 0b0_0010);
     }
 
-    /// What is said of many rows is what is said of each of them, or nothing.
+    /// A positive answer for a range must agree with the answer for each row.
     #[test]
     fn range_checks_match_row_checks() {
-        // Runs of 100 rows, up, and the other way round.
+        // Runs of 100 rows, ascending and descending.
         let up = |row: i64| row / 100;
         let columns: [(ArrayRef, bool); 4] = [
             (Arc::new((0..1000).map(|row| Some(up(row))).collect::<Int64Array>()), true),

@@ -1,11 +1,11 @@
-//! Edges of rows already in order: where partitions and peer groups begin, and whether the order holds.
+//! Boundaries in sorted rows: where partitions and peer groups begin, and whether the rows are sorted.
 //!
 //! ```text
-//!   k   a a a b b        partitions = starts([k])                1 . . 1 .
-//!   t   1 1 2 2 2        peers = partitions OR starts([t])       1 . 1 1 .
+//!   k   a a a b b        partitions = boundaries([k])                1 . . 1 .
+//!   t   1 1 2 2 2        peers = partitions OR boundaries([t])       1 . 1 1 .
 //! ```
 //!
-//! Cost: one pass over each column, below a nanosecond per row and fixed width column; a bit per row of memory.
+//! Cost: one pass over each column, and one bit per row of memory.
 
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
@@ -22,25 +22,25 @@ use crate::util::bitmap::{WORD_BITS, next_set};
 use crate::util::boundaries::Boundaries;
 use crate::util::threads::Threads;
 
-/// So many rows are looked at before the others are.
+/// The number of rows that are checked for sortedness before the others.
 const PROBE_ROWS: usize = 4096;
 
-/// Every so many words of rows it is asked whether to go on.
+/// The number of words of rows between checks for cancellation.
 const WORDS_PER_CANCEL_CHECK: usize = 256;
 
-/// So many words of rows are looked at all at once before they are one by one: most are within a partition.
+/// The number of words of rows that are checked at once before one by one: most such blocks lie within a partition.
 const WORDS_PER_BLOCK: usize = 16;
 
-/// A bit where a row differs from the row before it in any of `columns`, which are `rows` long.
+/// A bitmap of the rows that differ from the previous row in any of `columns`, which have `rows` rows.
 ///
-/// Row 0 has a bit, unless `previous` is given: columns whose last row stands before row 0, such as those of an
+/// The bit of row 0 is set, unless `previous` is given: columns whose last row precedes row 0, such as those of an
 /// earlier batch.
 ///
 /// ```
 /// # use std::sync::Arc;
 /// # use arrow_array::{ArrayRef, Float64Array};
 /// let key: ArrayRef = Arc::new(Float64Array::from(vec![None, None, Some(-0.0), Some(0.0), Some(f64::NAN)]));
-/// let starts = windrow::internals::starts(&[key], 5, None)?;
+/// let starts = windrow::internals::find_boundaries(&[key], 5, None)?;
 /// assert_eq!(starts.iter().collect::<Vec<_>>(), [true, false, true, false, true]);
 /// # Ok::<(), windrow::Error>(())
 /// ```
@@ -84,12 +84,11 @@ fn differ_across(previous: &[ArrayRef], columns: &[ArrayRef]) -> Result<bool> {
     Ok(false)
 }
 
-/// The first row that belongs before the row before it, by `columns` within `partitions`.
-///
-/// The first row of a partition is never one.
+/// The first row that sorts before its previous row by `columns`, within `partitions`. The first row of a partition is
+/// never one.
 ///
 /// # Errors
-/// A type without an order; columns of other lengths than the partitions.
+/// A type without an order; columns whose length differs from that of the partitions.
 pub fn first_descent(columns: &[SortColumn], partitions: &Boundaries) -> Result<Option<usize>> {
     let rows = partitions.len();
     check_lengths(columns.iter().map(|column| &column.values), rows)?;
@@ -113,7 +112,7 @@ pub fn first_descent(columns: &[SortColumn], partitions: &Boundaries) -> Result<
     Ok(None)
 }
 
-/// The first row that belongs before the row before it.
+/// The first row that sorts before its previous row.
 pub(crate) fn first_descent_of_all(columns: &[Adjacent], rows: usize) -> Option<usize> {
     let mut at = 0;
     while at < rows {
@@ -127,14 +126,15 @@ pub(crate) fn first_descent_of_all(columns: &[Adjacent], rows: usize) -> Option<
     None
 }
 
-/// For each of `leading`, where rows differ from the row before in so many columns, if the rows are in order.
+/// For each count in `leading`, the rows that differ from the previous row in that many leading columns; `None` if the
+/// rows are not sorted by `columns`.
 pub(crate) fn boundaries_if_sorted(
     columns: &[Adjacent],
     rows: usize,
     leading: &[usize],
     threads: &Threads,
 ) -> Result<Option<Vec<BooleanBuffer>>> {
-    // Rows in no order say so at once, and no thread is started for them.
+    // For unsorted rows this returns at once, before any thread is started.
     if first_descent_of_all(columns, rows.min(PROBE_ROWS)).is_some() {
         return Ok(None);
     }
@@ -172,7 +172,7 @@ pub(crate) fn boundaries_if_sorted(
                 }
                 for (number, column) in columns.iter().enumerate() {
                     if number + 1 == columns.len() && !leading.contains(&columns.len()) {
-                        // Whether equal rows differ here is nobody's question.
+                        // The last column's differences were not asked for (leading < columns): descents only.
                         descents |= equal & column.descends(at, count);
                         break;
                     }
@@ -195,15 +195,15 @@ pub(crate) fn boundaries_if_sorted(
     Ok((!misplaced.into_inner()).then(|| starts.into_iter().map(bitmap).collect()))
 }
 
-/// Whether `rows`, which do not begin with row 0, are in order, and none of them differs in so many columns as are asked for;
-/// `false` as well where that is not quickly said.
+/// Whether `rows`, which must not include row 0, are sorted and none differs from its previous row in the requested
+/// leading columns. May return `false` if that takes long to determine.
 fn continues_run(columns: &[Adjacent], leading: &[usize], rows: Range<usize>) -> bool {
     let Some((last, others)) = columns.split_last() else { return true };
     let same = |columns: &[Adjacent]| columns.iter().rev().all(|column| column.is_constant(rows.clone()));
     if leading.contains(&columns.len()) { same(columns) } else { same(others) && last.is_sorted(rows.clone()) }
 }
 
-/// Bits of the rows that belong before the row before them, of those in `equal`.
+/// The rows that sort before their previous rows, among those in `equal`.
 fn descents(columns: &[Adjacent], at: usize, count: usize, mut equal: u64) -> u64 {
     let mut descents = 0;
     for column in columns {
@@ -239,7 +239,7 @@ mod tests {
     use super::*;
     use crate::util::cancel::Cancel;
 
-    /// Short runs and long ones, of one column or two, one of which may go down; and one row out of place.
+    /// Short and long runs, one or two columns, ascending and descending; and one row out of order.
     #[test]
     fn boundaries_match_row_comparisons() {
         let rows = 40_000_i64;

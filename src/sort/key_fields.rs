@@ -1,4 +1,4 @@
-//! Columns as fields of a sort word: each key value as a number of as few bits as its column's values need.
+//! Columns as bit fields of a sort word: each key value as an integer of as few bits as the column's values need.
 //!
 //! ```text
 //!   k  100 .. 103, nulls first    code = k - 100 + 1, null = 0      3 bits
@@ -6,10 +6,9 @@
 //!   word                          k k k t t t t t t t t t t        13 bits: one integer comparison compares both
 //! ```
 //!
-//! The smallest value is subtracted, a null is one more code at its end, DESC counts down from the greatest value.
-//! Text and bytes take part through `string_key.rs`, nested columns by arrow-row's encoding. Dictionaries do not come
-//! here: the sort hands in the ranks of their values. Cost: two passes over a column, about 0.5 ns per row each for
-//! fixed width values; no memory for those, 8 bytes per row for others.
+//! The minimum is subtracted; null is one more code at either end; DESC counts down from the maximum. Strings and
+//! binary values are encoded by `string_key.rs`, nested columns by arrow-row. Dictionaries are replaced by the ranks of
+//! their values before. Cost: two passes over a column; no memory for fixed-width values, 8 bytes per row for others.
 
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
@@ -31,16 +30,16 @@ use crate::util::threads::Threads;
 pub(super) struct Fields {
     /// Most significant first; none for a constant column.
     pub(super) fields: Vec<Field>,
-    /// Rows with equal fields are equal. Otherwise they are only known not to be ordered the other way.
+    /// Whether rows with equal fields are equal. Otherwise equal fields leave the order open.
     pub(super) exact: bool,
 }
 
-/// A code that can be counted from another.
+/// A code with a distance from another code.
 trait CodeDistance: Copy + Ord {
-    /// `self - low`, where that fits.
+    /// `self - low`, if that fits.
     fn distance_from(self, low: Self) -> Option<u64>;
 
-    /// `self - low`, known to fit; anything where `self` is the garbage below a null.
+    /// `self - low`, if that is known to fit; any value if `self` is the undefined value of a null.
     fn wrapping_distance_from(self, low: Self) -> u64;
 }
 
@@ -52,7 +51,7 @@ macro_rules! step {
                 Some(self.wrapping_distance_from(low))
             }
 
-            // One text for all integers: `SummaryReader` is not there for the signed ones.
+            // One body for all integers; `From` does not exist for the signed ones.
             #[allow(clippy::cast_lossless)]
             #[inline]
             fn wrapping_distance_from(self, low: Self) -> u64 {
@@ -85,13 +84,13 @@ impl CodeDistance for i256 {
     }
 }
 
-/// Fixed width values between two codes.
+/// Encodes fixed-width values whose codes lie within a range.
 struct RangeCodes<T: Coded> {
     values: ScalarBuffer<T>,
     low: T::Code,
     span: u64,
     descending: bool,
-    /// 1 if nulls have code 0.
+    /// 1 if code 0 is that of nulls.
     gap: u64,
     nulls: Option<(NullBuffer, u64)>,
 }
@@ -137,7 +136,7 @@ where
     }
 }
 
-/// One bit: whether a row is null.
+/// Encodes in one bit whether a row is null.
 struct NullFlag {
     nulls: NullBuffer,
     first: bool,
@@ -153,10 +152,10 @@ impl KeyEncoder for NullFlag {
     }
 }
 
-/// The fields of a column, which is no dictionary.
+/// The fields of a column, which must not be a dictionary.
 ///
 /// # Errors
-/// A type without an order, cancellation.
+/// A type without an order; cancellation.
 pub(super) fn fields(column: &SortColumn, threads: &Threads) -> Result<Fields> {
     threads.cancel().check()?;
     let values = &column.values;
@@ -164,7 +163,7 @@ pub(super) fn fields(column: &SortColumn, threads: &Threads) -> Result<Fields> {
         ($type:ty) => {
             match ranged::<$type>(column, key_order::scalars(values), true, threads)? {
                 Some(fields) => Ok(fields),
-                // Wider than 64 bits.
+                // The range exceeds 64 bits.
                 None => encoded(column, threads),
             }
         };
@@ -190,7 +189,7 @@ pub(super) fn fields(column: &SortColumn, threads: &Threads) -> Result<Fields> {
     }
 }
 
-/// Fields of values, if their codes span less than 64 bits.
+/// The fields of fixed-width values; `None` if their codes span 64 bits or more.
 fn ranged<T: Coded>(
     column: &SortColumn,
     values: ScalarBuffer<T>,
@@ -215,7 +214,7 @@ where
         })
     })?;
     let range = ranges.into_iter().flatten().reduce(|(low, high), range| (low.min(range.0), high.max(range.1)));
-    // No valid value: all rows are equal.
+    // Without a valid value all rows are equal.
     let Some((low, high)) = range else {
         return Ok(Some(Fields { fields: Vec::new(), exact: true }));
     };
@@ -233,7 +232,7 @@ where
     match nulls {
         None => push(span, Box::new(ranged)),
         Some(nulls) if span == u64::MAX => {
-            // No code is left for null.
+            // There is no code left for null.
             push(1, Box::new(NullFlag { nulls: nulls.clone(), first: column.options.nulls_first }));
             ranged.nulls = Some((nulls, 0));
             push(span, Box::new(ranged));
@@ -253,7 +252,7 @@ fn range<C: Copy + Ord>(mut codes: impl Iterator<Item = C>) -> Option<(C, C)> {
     Some(codes.fold((first, first), |(low, high), code| (low.min(code), high.max(code))))
 }
 
-/// Fields of values that stand for the column's, row by row.
+/// Fields of values that represent the column's values row by row.
 fn exact<T: Coded>(column: &SortColumn, values: Vec<T>, threads: &Threads) -> Result<Fields>
 where
     T::Code: CodeDistance,
@@ -261,19 +260,19 @@ where
     ranged(column, values.into(), true, threads)?.ok_or_else(|| Error::internal("codes wider than 64 bits"))
 }
 
-/// Fields of bytes.
+/// Fields of strings or binary values.
 fn packed(column: &SortColumn, texts: &impl ByteValues, threads: &Threads) -> Result<Fields> {
     let PackedKeys { codes, exact } = string_key::pack(texts, threads)?;
     ranged::<u64>(column, codes.into(), exact, threads)?.ok_or_else(|| Error::internal("codes wider than 64 bits"))
 }
 
-/// Nested values, and numbers too wide: as bytes that compare like the values.
+/// Fields of nested values, and of integers whose range exceeds 64 bits: encoded as bytes that compare like the values.
 fn encoded(column: &SortColumn, threads: &Threads) -> Result<Fields> {
     let values = key_order::normalise(&column.values)?;
-    // A row of bytes has some more than its values, and an offset.
+    // arrow-row needs some bytes more than the values, and an offset per row.
     reserve::probe(column.values.len() * size_of::<[usize; 2]>())?;
     reserve::probe_rows(&values, 2 * values.len())?;
-    // Ascending with nulls first makes nested nulls smallest; direction and outer nulls are the field's.
+    // Ascending with nulls first makes nested nulls smallest; direction and top-level nulls are handled by the field.
     let options = SortOptions::default();
     let converter = RowConverter::new(vec![SortField::new_with_options(values.data_type().clone(), options)])?;
     let rows = converter.convert_columns(&[values])?;

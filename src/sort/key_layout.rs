@@ -1,10 +1,10 @@
-//! What the sort word holds of the keys.
+//! Chooses which bits of the keys the sort word holds.
 //!
 //! ```text
 //!   all keys fit              | device | time |                 equal words are equal keys
-//!   a text too long           | name, its first bytes | time |  rows with equal bytes are looked at again: as a rule
-//!                                                               their names are equal, and time has ordered them already
-//!   a few bits too many       | device | price, its top bits |  a word half as wide is worth a few rows looked at again
+//!   a string is too long      | name, its first bytes | time |  rows with equal words are checked again: usually their
+//!                                                               names are equal, and time has sorted them already
+//!   a few bits too many       | device | price, its top bits |  a word half as wide outweighs a few rows checked again
 //!   far too many              | a | b | c, its top bits |       d and e only order rows with equal words
 //! ```
 
@@ -15,39 +15,39 @@ use super::sort_column::SortColumn;
 use crate::error::Result;
 use crate::util::threads::Threads;
 
-/// So many bits are dropped to make do with a narrow word; rows that only they tell apart are then rare, except in
-/// data that crowds at one end of its range.
+/// At most this many bits are dropped to use a narrow word. Few rows then have equal words, unless the values are
+/// concentrated at one end of their range.
 const MAX_DROPPED_BITS: u32 = 24;
 
-/// As many bits of the last field are kept at least.
+/// At least this many bits of the last field are kept.
 const MIN_KEPT_BITS: u32 = 24;
 
 /// The fields of the sort word, most significant first.
 pub(crate) struct KeyLayout {
     pub(crate) fields: Vec<Field>,
-    /// All fields' bits.
+    /// The total number of bits.
     pub(crate) bits: u32,
     pub(crate) unsure: Option<InexactColumn>,
-    /// The bits through each column, of those that the word holds whole.
+    /// The bits up to and including each column, for the columns that the word holds completely.
     through: Vec<u32>,
-    /// The column that the last field is of.
+    /// The column of the last field.
     last: usize,
 }
 
-/// The first column that the word holds the beginning of only.
+/// The first column that the word holds only in part.
 #[derive(Clone, Copy)]
 pub(crate) struct InexactColumn {
     pub(crate) column: usize,
-    /// The bits of the columns behind it.
+    /// The bits of the columns after it.
     pub(crate) behind: u32,
-    /// The columns behind it are all there: rows equal in this one are in order.
+    /// Whether the columns after it are held completely: rows equal in this column are then sorted.
     pub(crate) complete: bool,
 }
 
 impl KeyLayout {
     pub(crate) fn new(columns: &[SortColumn], rows: usize, threads: &Threads) -> Result<Self> {
         let row_bits = radix::row_bits(rows);
-        // The row number stands in the word too.
+        // The row number is also stored in the word.
         let room = u128::BITS - 1 - row_bits;
         let mut layout = Self { fields: Vec::new(), bits: 0, unsure: None, through: Vec::new(), last: 0 };
         for (number, column) in columns.iter().enumerate() {
@@ -57,7 +57,7 @@ impl KeyLayout {
             match &mut layout.unsure {
                 Some(unsure) if exact && fits => unsure.behind += bits,
                 Some(unsure) => {
-                    // One unsure column is all that can be made good afterwards.
+                    // Only one inexact column can be corrected afterwards.
                     let behind = std::mem::take(&mut unsure.behind);
                     unsure.complete = false;
                     layout.last = unsure.column;
@@ -87,7 +87,7 @@ impl KeyLayout {
         Ok(layout)
     }
 
-    /// Leaves out bits that make the word wide for little.
+    /// Drops low bits if the word then fits a narrow type.
     pub(crate) fn truncated(mut self, rows: usize) -> Self {
         let row_bits = radix::row_bits(rows);
         let surplus = self.bits.saturating_sub(u64::BITS.min(u64::BITS + MAX_DIGIT_BITS - row_bits));
@@ -115,7 +115,7 @@ impl KeyLayout {
         }
     }
 
-    /// Words are below this, which is less than 2^bits where one field is all there is.
+    /// An exclusive upper bound of the words; with a single field, less than 2^bits.
     pub(crate) fn count(&self) -> usize {
         match self.fields.as_slice() {
             [field] => field.count(),
@@ -123,17 +123,17 @@ impl KeyLayout {
         }
     }
 
-    /// How many columns the word holds whole, from the first on.
+    /// The number of leading columns that the word holds completely.
     pub(crate) fn exact_columns(&self) -> usize {
         self.through.len()
     }
 
-    /// The bits behind the first `columns` columns, which the word holds whole.
+    /// The number of bits after the first `columns` columns, which the word must hold completely.
     pub(crate) fn bits_after(&self, columns: usize) -> u32 {
         self.bits - columns.checked_sub(1).map_or(0, |last| self.through[last])
     }
 
-    /// Whether 64 bits hold the word, but for what dealing takes off it.
+    /// Whether word and row number fit in 64 bits, not counting the bits that bucketing removes.
     pub(crate) fn is_narrow(&self, rows: usize) -> bool {
         let surplus = (self.bits + radix::row_bits(rows)).saturating_sub(u64::BITS);
         let behind = self.unsure.map_or(0, |unsure| unsure.behind);

@@ -1,11 +1,11 @@
-//! The order of key values, Spark's, written once: what every comparison of keys in this crate goes by.
+//! The order of key values (Spark's), which every comparison of keys in this crate uses.
 //!
-//! A fixed width value becomes a code, an integer whose order is the value's order and whose equality is the
-//! value's equality: -0.0 has the code of 0.0, every NaN has one code, behind infinity's. Nested columns have their
-//! floats replaced by such normal forms ([`normalise`]) and then compare element by element.
+//! A fixed-width value is mapped to a code: an integer with the same order and equality. -0.0 has the code of 0.0, and
+//! all NaNs have one code, after that of infinity. In nested columns floats are replaced by such normal forms
+//! ([`normalise`]) and compared element by element.
 //!
-//! Cost: a code is a few instructions; [`normalise`] copies floats inside nested columns and hydrates dictionaries,
-//! and is free for all other columns.
+//! Cost: a code takes a few instructions; [`normalise`] copies floats within nested columns and decodes dictionaries,
+//! and costs nothing for other columns.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -22,9 +22,9 @@ use arrow_schema::{DataType, FieldRef, Fields, SortOptions};
 use crate::error::{Error, Result};
 use crate::util::reserve;
 
-/// A fixed width value with a code: codes order and equal each other as the values do.
+/// A fixed-width value with a code that has the same order and equality as the value.
 pub(crate) trait Coded: ArrowNativeType {
-    /// The code.
+    /// The type of the code.
     type Code: Copy + Ord + Send + Sync + 'static;
 
     /// This value's code.
@@ -50,14 +50,14 @@ macro_rules! coded_float {
         impl Coded for $type {
             type Code = $signed;
 
-            /// The bits as a sign and magnitude number turned into two's complement.
+            /// Converts the bits from sign and magnitude to two's complement.
             #[inline]
             fn code(self) -> $signed {
                 const INFINITY: $signed = $infinity;
                 let bits = self.to_bits() as $signed;
                 let magnitude = bits & <$signed>::MAX;
                 if magnitude > INFINITY {
-                    // All NaNs are one, right behind infinity: a range of codes is no wider for them.
+                    // All NaNs are equal. The code directly after infinity keeps the range of codes small.
                     INFINITY + 1
                 } else if bits < 0 {
                     // -0.0 becomes 0.
@@ -78,9 +78,9 @@ macro_rules! coded_float {
     )*};
 }
 
-/// A float that is found by its code.
+/// A float that can be computed from its code.
 pub(crate) trait FromCode: Coded {
-    /// The float of this code: the positive one of the zeros, some NaN for the code of all.
+    /// The float with this code: the positive zero, or a NaN for the common code of NaNs.
     fn from_code(code: Self::Code) -> Self;
 }
 
@@ -106,17 +106,17 @@ impl Coded for IntervalMonthDayNano {
     }
 }
 
-/// The column with its floats in normal form (no -0.0, one NaN) at every depth; dictionaries and runs as plain
-/// values, half floats as floats.
+/// The column with its floats in normal form (no -0.0, one NaN) at every depth, dictionaries and run-end-encoded
+/// columns decoded, and half floats as floats.
 ///
 /// # Errors
-/// Maps and unions, which have no order.
+/// Maps and unions have no order.
 pub(crate) fn normalise(column: &ArrayRef) -> Result<ArrayRef> {
     if !is_normal(column.data_type()) {
         reserve::probe_rows(column, column.len())?;
     }
     Ok(match column.data_type() {
-        // A float holds every half exactly.
+        // Float32 represents every half float exactly.
         DataType::Float16 => normalise(&arrow_cast::cast(column, &DataType::Float32)?)?,
         DataType::Float32 => floats::<Float32Type>(column, |x| if x.is_nan() { f32::NAN } else { x + 0.0 }),
         DataType::Float64 => floats::<Float64Type>(column, |x| if x.is_nan() { f64::NAN } else { x + 0.0 }),
@@ -157,7 +157,7 @@ pub(crate) fn normalise(column: &ArrayRef) -> Result<ArrayRef> {
     })
 }
 
-/// Whether values of this type are their own normal form, and have an order.
+/// Whether values of this type have an order and are their own normal form.
 fn is_normal(data_type: &DataType) -> bool {
     match data_type {
         DataType::Struct(fields) => fields.iter().all(|field| is_normal(field.data_type())),
@@ -182,7 +182,7 @@ fn floats<T: ArrowPrimitiveType>(column: &ArrayRef, normal: impl Fn(T::Native) -
 }
 
 fn field_like(field: &FieldRef, values: &ArrayRef) -> FieldRef {
-    // Hydrated dictionaries may hold nulls where their keys could not.
+    // The values of a decoded dictionary may be null where its keys were not.
     Arc::new(field.as_ref().clone().with_data_type(values.data_type().clone()).with_nullable(true))
 }
 
@@ -199,13 +199,13 @@ fn list_view<O: OffsetSizeTrait>(field: &FieldRef, column: &GenericListViewArray
     Ok(Arc::new(GenericListViewArray::try_new(field, offsets, sizes, values, column.nulls().cloned())?))
 }
 
-/// The fixed width values of a column, whatever they stand for; `T` is their native type.
+/// The values of a fixed-width column as their native type `T`.
 pub(crate) fn scalars<T: ArrowNativeType>(column: &ArrayRef) -> ScalarBuffer<T> {
     let data = column.to_data();
     ScalarBuffer::new(data.buffers()[0].clone(), data.offset(), data.len())
 }
 
-/// Matches a type whose values have codes, and calls `$each!(native type)` for it.
+/// Matches a type whose values have codes, and expands `$each!(native type)` for it.
 macro_rules! match_coded {
     ($data_type:expr, $each:ident, $($otherwise:tt)*) => {{
         use arrow_schema::{DataType, IntervalUnit};
@@ -239,7 +239,7 @@ macro_rules! match_coded {
 }
 pub(crate) use match_coded;
 
-/// The column's nulls, if it has any.
+/// The column's nulls; `None` if it has none.
 pub(crate) fn nulls(column: &ArrayRef) -> Option<NullBuffer> {
     column.logical_nulls().filter(|nulls| nulls.null_count() > 0)
 }
@@ -247,14 +247,14 @@ pub(crate) fn nulls(column: &ArrayRef) -> Option<NullBuffer> {
 /// Compares two rows.
 pub(crate) type Comparator = Box<dyn Fn(usize, usize) -> Ordering + Send + Sync>;
 
-/// Compares rows of two normalised columns, which may be one; a null is where `options` say, nested nulls are
-/// smallest.
+/// Compares rows of two normalised columns, which may be the same. Top-level nulls are placed by `options`; nested
+/// nulls are smallest.
 ///
 /// # Errors
 /// A type without an order.
 pub(crate) fn comparator(left: &ArrayRef, right: &ArrayRef, options: SortOptions) -> Result<Comparator> {
     let SortOptions { descending, nulls_first } = options;
-    // Ascending with nulls first is what makes nested nulls smallest, so direction and outer nulls come on top.
+    // Ascending with nulls first makes nested nulls smallest; direction and top-level nulls are applied on top.
     let ascending = SortOptions::default();
     let values = make_comparator(left.as_ref(), right.as_ref(), ascending)?;
     let values: Comparator =

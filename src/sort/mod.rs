@@ -1,9 +1,10 @@
-//! Rows to their order.
+//! Sorting: from key columns to row numbers.
 //!
-//! One order of values serves sorting, grouping, partition boundaries and peers, and it is Spark's: nulls are equal
-//! and their place is the key's, -0.0 equals 0.0, all NaNs are equal and greater than every number, strings and
-//! bytes compare byte by byte, decimals and dictionary keys by value, lists, structs and fixed size lists element
-//! by element with nested nulls smallest; descending is the exact reverse. `key_order.rs` is where that order is written.
+//! One order of values, Spark's, serves sorting, grouping, partition boundaries and peers. Nulls are equal and placed
+//! by the key's options; -0.0 equals 0.0; all NaNs are equal and greater than every number; strings and binary values
+//! compare byte by byte; decimals and dictionaries compare by value; lists, structs and fixed-size lists compare
+//! element by element with nested nulls smallest. Descending is the exact reverse. The order is defined in
+//! `key_order.rs`.
 
 pub(crate) mod adjacent;
 pub(crate) mod boundaries;

@@ -1,6 +1,6 @@
-//! Sort words: unsigned integers that compare as the rows' keys do, put together from fields of codes.
+//! Sort words: unsigned integers that compare as the rows' keys do, assembled from fields of codes.
 //!
-//! `key_fields.rs` makes the fields of a column, `radix.rs` sorts the words.
+//! `key_fields.rs` computes the fields of a column, `radix.rs` sorts the words.
 
 use std::ops::{BitOr, BitOrAssign, BitXor, Shl, Shr};
 
@@ -8,21 +8,22 @@ use arrow_buffer::ArrowNativeType;
 
 use crate::util::simd::with_widest_vectors;
 
-/// Rows whose fields are appended at a time: their words stay in the first-level cache between columns.
+/// The number of rows whose fields are appended at a time, so that their words stay in the first-level cache from
+/// column to column.
 pub(crate) const KEYS_PER_BLOCK: usize = 1024;
 
-/// Some bits of the sort word, and where they come from.
+/// A bit field of the sort word, and the encoder of its values.
 pub(crate) struct Field {
-    /// How many bits.
+    /// The number of bits.
     pub(crate) bits: u32,
     pub(crate) codes: Box<dyn KeyEncoder>,
-    /// The greatest code.
+    /// The maximum code.
     pub(crate) top: u64,
-    /// How many low bits of the code are left out.
+    /// The number of low bits of the code that are dropped.
     pub(crate) dropped: u32,
 }
 
-/// Puts the fields of the rows from `start` on into their words.
+/// Writes the fields of the rows from `start` on into their words.
 pub(crate) fn write_words<W: SortWord>(fields: &[Field], start: usize, words: &mut [W]) {
     for (place, field) in fields.iter().enumerate() {
         field.push(start, place == 0, words);
@@ -35,19 +36,19 @@ impl Field {
         W::push_codes(self.codes.as_ref(), CodeTarget { start, first, bits: self.bits, dropped: self.dropped }, words);
     }
 
-    /// Codes are below this.
+    /// An exclusive upper bound of the codes.
     pub(crate) fn count(&self) -> usize {
         (self.top >> self.dropped) as usize + 1
     }
 
-    /// Leaves out the lowest bits; the field is inexact then.
+    /// Drops the lowest bits, which makes the field inexact.
     pub(crate) fn drop_low(&mut self, bits: u32) {
         self.dropped += bits;
         self.bits -= bits;
     }
 }
 
-/// Where and how codes go into words.
+/// Where and how codes are written into words.
 #[derive(Clone, Copy)]
 pub(crate) struct CodeTarget {
     pub(crate) start: usize,
@@ -61,13 +62,13 @@ impl CodeTarget {
     #[inline]
     pub(crate) fn all<W: SortWord>(self, words: &mut [W], codes: impl Iterator<Item = u64>) {
         let Self { first, bits, dropped, .. } = self;
-        // All that is the same for each row is the loop's own: beside words that are written nothing else is read again.
+        // Captured by value: the loop then reads nothing that its writes might change.
         with_widest_vectors(
             #[inline(always)]
             move || {
                 for (word, code) in words.iter_mut().zip(codes) {
                     let code = W::from_code(code >> dropped);
-                    // Shifting a fresh word by its whole width would overflow.
+                    // Shifting a new word by its full width would overflow.
                     *word = if first { code } else { (*word << bits) | code };
                 }
             },
@@ -95,7 +96,7 @@ pub(crate) trait SortWord:
 
     fn from_code(code: u64) -> Self;
     fn from_row(row: usize) -> Self;
-    /// The digit that stands `shift` bits up, of a power of two of `digits`.
+    /// The digit of `digits` values (a power of two) at bit `shift`.
     fn digit(self, shift: u32, digits: usize) -> usize;
     /// The row number in the lowest `bits` bits.
     fn row(self, bits: u32) -> u32;

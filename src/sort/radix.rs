@@ -1,21 +1,23 @@
 //! Radix sort of (key, row) words.
 //!
-//! A word holds a row's key above its row number, so words are distinct, any sort of them is stable, and moving a row
-//! costs one store. Two steps:
+//! A word holds a row's key above its row number. So words are distinct, any sort of them is stable, and moving a row
+//! is one store. Two steps:
 //!
 //! ```text
-//!   1. rows are dealt into buckets by the key's top bits, chunk by chunk         word = (the key's other bits, row)
-//!   2. each bucket's pieces, one of each chunk, come together and are sorted     digit by digit from the lowest (LSD)
+//!   1. rows are distributed to buckets by the key's top bits, chunk by chunk     word = (the key's other bits, row)
+//!   2. each bucket's pieces, one per chunk, are concatenated and sorted          digit by digit from the lowest (LSD)
 //! ```
 //!
-//! The top bits are known from the bucket and leave the word: what is left of 75 bits of key and row still fits in 64.
-//! A chunk's keys and words stay in the cache while they are scattered, as a bucket does; memory sees words written once, one
-//! after the other, and read once. On several threads each deals its own share of the rows. Digits of a bucket that hardly two
-//! of its words share are not worth a pass: what is out of order then is put in place word by word.
+//! The top bits are implied by the bucket and removed from the word: what remains of 75 bits of key and row still fits
+//! in 64. A chunk's keys and words stay in the cache while they are scattered, and so does a bucket; memory is written
+//! once and read once, sequentially. With several threads each distributes its own share of the rows. In a bucket,
+//! passes over low digits are skipped if the higher digits already distinguish almost all words; an insertion sort then
+//! finishes.
 //!
-//! Cost: O(rows * bits), about 1 ns per row and pass within the cache; a word per row, three where most rows fall into one
-//! bucket, the row numbers, and a MiB for each thread. It wins over comparison sorts from some hundred rows on.
-//! After "Engineering Radix Sort", Computing Systems 6(1), 1993, and Polychroniou and Ross, "A Comprehensive Study of
+//! Cost: O(rows * bits) time. Memory: a word per row (three where most rows fall into one bucket), the row numbers, and
+//! a MiB per thread. Faster than comparison sorts from some hundred rows on.
+//!
+//! Sources: "Engineering Radix Sort", Computing Systems 6(1), 1993; Polychroniou and Ross, "A Comprehensive Study of
 //! Main-Memory Partitioning", SIGMOD 2014.
 
 use std::ops::Range;
@@ -32,70 +34,73 @@ use crate::util::reserve;
 use crate::util::threads::Threads;
 use crate::util::unrolled::{count_by_bucket, for_each_unrolled, scatter_by_bucket};
 
-/// Bytes of keys that are dealt at a time: they and their words stay in the second level cache. Of 64 K rows in 2048 buckets a
-/// piece is four cache lines; half as many rows cost up to 1 % of `row_number`, a fourth 6 %.
+/// The bytes of keys that are distributed at a time: they and their words fit the second-level cache. Smaller chunks
+/// make the pieces of a bucket too short.
 const CHUNK_BYTES: usize = 512 * 1024;
 
-/// Rows whose buckets a thread takes at a time: asking for each costs more, and room to sort into is theirs in turn.
+/// The rows of the buckets that a thread takes at a time: fetching single buckets costs more, and the scratch buffer is
+/// reused within a task.
 const ROWS_PER_TASK: usize = 16 * 1024;
 
-/// The most bits of a digit: 2048 counters and as many open ends of buckets.
+/// The maximum number of bits of a digit: 2048 counters and as many write positions.
 pub(crate) const MAX_DIGIT_BITS: u32 = 11;
 
-/// Buckets of about 2^this many rows stay in the first two cache levels, beside as much room to sort into. At a million
-/// rows 2^9 to 2^12 differ by less than a loaded machine's noise.
+/// Buckets have about 2^`BUCKET_BITS` rows, which fit the first two cache levels together with a scratch buffer. The
+/// exact value hardly matters.
 const BUCKET_BITS: u32 = 10;
 
-/// Up to so many words a comparison sort beats counting.
+/// Up to this many words a comparison sort is faster than counting.
 const COMPARISON_SORT_WORDS: usize = 64;
 
-/// Digits of LSD passes: counters and open ends share the first level cache with a bucket. Where 9 bits need one pass more,
-/// they cost a quarter to two thirds more in the cases of `benches/sort.rs`; 11 are no better.
+/// The digit width of LSD passes: counters and write positions fit the first-level cache together with a bucket. Chosen
+/// with `benches/sort.rs`.
 const LSD_DIGIT_BITS: u32 = 10;
 
-/// With more passes than this it is cheaper to deal into smaller buckets first.
+/// If more passes are needed, distributing into smaller buckets first is cheaper.
 const MAX_LSD_PASSES: u32 = 3;
 
-/// Of evenly spread words that were sorted by so many bits more than their number has, one in 32 or fewer is out of order.
+/// If evenly distributed words are sorted by this many more bits than their count has, at most one in 32 is out of
+/// order.
 const INSERTION_SORT_BITS: u32 = 5;
 
-/// What to sort by.
+/// The keys to sort by.
 pub(crate) struct RadixKeys<'a> {
     pub(crate) fields: &'a [Field],
     pub(crate) rows: usize,
-    /// All fields' bits.
+    /// The total number of bits.
     pub(crate) bits: u32,
-    /// Runs of rows that are equal but for so many of the lowest bits are asked for.
+    /// If set, the runs of rows that are equal except in this many lowest bits are returned.
     pub(crate) runs: Option<u32>,
-    /// Asks where rows differ from the row before in other than so many of the lowest bits, for each of these.
+    /// For each entry, the rows that differ from the previous row in bits other than this many lowest ones are
+    /// returned.
     pub(crate) behind: &'a [u32],
 }
 
-/// Rows by their keys.
+/// The sorted rows.
 pub(crate) struct RadixSorted {
     /// The row numbers, ties in row order.
     pub(crate) order: Vec<u32>,
-    /// The runs of several rows that were asked for.
+    /// The requested runs of two or more rows.
     pub(crate) runs: Vec<Range<usize>>,
-    /// For each of [`RadixKeys::behind`], a bit where a row differs from the row before; row 0 does.
+    /// For each of [`RadixKeys::behind`], a bitmap of the rows that differ from the previous row; includes row 0.
     pub(crate) starts: Vec<BooleanBuffer>,
 }
 
-/// Where a bucket lies among the rows in order.
+/// A bucket's position among the sorted rows.
 struct Bucket {
     begin: usize,
     rows: usize,
     number: usize,
-    /// The bucket with rows before it.
+    /// The last non-empty bucket before it.
     before: Option<usize>,
 }
 
-/// Where rows differ from the row before in the upper bits of their keys. Buckets that share a word of the bitmap are
-/// worked on by several threads, so words are atomic.
+/// Marks rows that differ from the previous row in the upper bits of their keys. The words are atomic because buckets
+/// of several threads may share a word of the bitmap.
 struct BoundaryMarks {
-    /// The word's bits below those that are looked at.
+    /// The number of low bits of the word that are ignored.
     low: u32,
-    /// The bits of a bucket's number below those that are looked at.
+    /// The number of low bits of the bucket number that are ignored.
     low_of_bucket: u32,
     starts: Vec<AtomicU64>,
 }
@@ -106,7 +111,7 @@ impl BoundaryMarks {
         Self { low: row_bits + behind, low_of_bucket: (behind + top).saturating_sub(keys.bits), starts }
     }
 
-    /// Looks at the words of one bucket, in order.
+    /// Marks the rows of one bucket, given its sorted words.
     fn bucket<W: SortWord>(&self, words: &[W], place: &Bucket) {
         let first = place.before.is_none_or(|before| (before ^ place.number) >> self.low_of_bucket != 0);
         let mut bits = u64::from(first) << (place.begin % WORD_BITS);
@@ -117,7 +122,7 @@ impl BoundaryMarks {
                 self.starts[at / WORD_BITS - 1].fetch_or(bits, Relaxed);
                 bits = 0;
             }
-            // What fell off the word is the bucket's, and equal in all of it.
+            // The bits removed from the word are those of the bucket number, equal within the bucket.
             let differ = self.low < W::BITS && (pair[0] ^ pair[1]) >> self.low != W::default();
             bits |= u64::from(differ) << (at % WORD_BITS);
         }
@@ -130,17 +135,17 @@ impl BoundaryMarks {
     }
 }
 
-/// How many bits row numbers below `rows` take.
+/// The number of bits of row numbers below `rows`.
 pub(crate) fn row_bits(rows: usize) -> u32 {
     usize::BITS - rows.saturating_sub(1).leading_zeros()
 }
 
-/// Rows of a share as words, chunk by chunk in buckets by their keys' top bits.
+/// The words of a share of the rows, chunk by chunk in buckets by their keys' top bits.
 struct Partitioned<W> {
     words: Vec<W>,
-    /// The rows of each chunk but the last.
+    /// The number of rows per chunk; the last may have fewer.
     chunk: usize,
-    /// Where each bucket ends in the first chunk, then in the second, and so on.
+    /// The end of each bucket within its chunk, chunk by chunk.
     ends: Vec<u32>,
     buckets: usize,
 }
@@ -156,11 +161,12 @@ impl<W> Partitioned<W> {
 }
 
 impl RadixKeys<'_> {
-    /// The rows in the order of the keys. The key must fit in `W`, and beside the row number too but for [`MAX_DIGIT_BITS`] bits.
+    /// Sorts the rows by their keys. The key must fit in `W`; key and row number together may exceed it by at most
+    /// [`MAX_DIGIT_BITS`] bits.
     pub(crate) fn order<W: SortWord>(&self, threads: &Threads) -> Result<RadixSorted> {
         let row_bits = row_bits(self.rows);
         let surplus = (self.bits + row_bits).saturating_sub(W::BITS);
-        // A run is in one bucket.
+        // A run must lie within one bucket.
         let most = MAX_DIGIT_BITS.min(self.bits - self.runs.unwrap_or(0));
         let top = surplus.max(row_bits.saturating_sub(BUCKET_BITS)).min(most);
         let shares = threads.ranges(&(0..self.rows));
@@ -188,7 +194,7 @@ impl RadixKeys<'_> {
             for place in group {
                 words.clear();
                 reserve::reserve(&mut words, place.rows)?;
-                // The shares follow each other in row order.
+                // The shares are in row order.
                 for piece in shares.iter().flat_map(|share| share.bucket(place.number)) {
                     words.extend_from_slice(piece);
                 }
@@ -210,7 +216,7 @@ impl RadixKeys<'_> {
         Ok(RadixSorted { order, runs: runs.into_iter().flatten().collect(), starts })
     }
 
-    /// Deals `rows` into buckets by the keys' `top` bits, in row order within.
+    /// Distributes `rows` to buckets by the keys' `top` bits, stably.
     fn partition<W: SortWord>(
         &self,
         rows: Range<usize>,
@@ -241,7 +247,7 @@ impl RadixKeys<'_> {
                 bucket,
                 #[inline(always)]
                 |at, key| {
-                    // The bits that fall off on the left are the bucket's.
+                    // The bits shifted out are those of the bucket number.
                     dealt[at] = (key << row_bits) | W::from_row(row);
                     row += 1;
                 },
@@ -253,7 +259,7 @@ impl RadixKeys<'_> {
     }
 }
 
-/// Makes of how many each bucket holds where it begins.
+/// Converts the counts per bucket into start positions.
 fn counts_to_starts(counts: &mut [u32]) {
     let mut end = 0;
     for count in counts {
@@ -261,14 +267,14 @@ fn counts_to_starts(counts: &mut [u32]) {
     }
 }
 
-/// Sorts words by the bits from `low` on; by the bits below they are in order already.
+/// Sorts words by the bits from `low` on. They must be sorted by the bits below.
 fn sort_words<W: SortWord>(words: &mut [W], scratch: &mut [W], low: u32) {
     if words.len() <= COMPARISON_SORT_WORDS {
-        // No two words are equal, so this is the stable order.
+        // All words are distinct, so this is the stable order.
         words.sort_unstable();
         return;
     }
-    // Digits in which no two words differ are passed over.
+    // Skips low and high bits in which no two words differ.
     let first = words[0];
     let differing = words.iter().fold(W::default(), |differing, &word| differing | (word ^ first)) >> low;
     if differing == W::default() {
@@ -298,7 +304,7 @@ fn sort_words<W: SortWord>(words: &mut [W], scratch: &mut [W], low: u32) {
     }
 }
 
-/// Sorts words by so many digits, up to [`MAX_LSD_PASSES`], from the one `low` bits up on.
+/// Sorts words by `passes` digits, at most [`MAX_LSD_PASSES`], the lowest at bit `low`.
 fn lsd_passes<W: SortWord>(words: &mut [W], scratch: &mut [W], low: u32, digit: u32, passes: u32) {
     match passes {
         1 => lsd_digits::<W, 1>(words, scratch, low, digit),
@@ -307,9 +313,9 @@ fn lsd_passes<W: SortWord>(words: &mut [W], scratch: &mut [W], low: u32, digit: 
     }
 }
 
-/// Sorts words by `N` digits, which are counted at once.
+/// Sorts words by `N` digits, which are counted in one pass.
 fn lsd_digits<W: SortWord, const N: usize>(words: &mut [W], scratch: &mut [W], low: u32, digit: u32) {
-    // No digit is wider, so no look-up needs a check, which would cost a tenth of `row_number`.
+    // The mask lets the compiler remove the bounds checks; no digit is wider.
     let place = |word: W, pass: usize| word.digit(low + pass as u32 * digit, 1 << digit) & ((1 << LSD_DIGIT_BITS) - 1);
     let mut counts = [[0_u32; 1 << LSD_DIGIT_BITS]; N];
     for_each_unrolled(
@@ -321,7 +327,7 @@ fn lsd_digits<W: SortWord, const N: usize>(words: &mut [W], scratch: &mut [W], l
             }
         },
     );
-    // From one into the other and back.
+    // Alternates between the two buffers.
     let (mut from, mut to) = (&mut *words, &mut *scratch);
     for (pass, next) in counts.iter_mut().enumerate() {
         counts_to_starts(&mut next[..1 << digit]);
@@ -339,7 +345,7 @@ fn lsd_digits<W: SortWord, const N: usize>(words: &mut [W], scratch: &mut [W], l
     }
 }
 
-/// Puts `words` into `sorted` by one digit, in their order within; returns where each digit's words end.
+/// Writes `words` into `sorted` by one digit, stably; returns the end of each digit's words.
 fn lsd_pass<W: SortWord>(words: &[W], sorted: &mut [W], shift: u32, digit: u32) -> Vec<u32> {
     let place = |word: W| word.digit(shift, 1 << digit);
     let mut next = vec![0_u32; 1 << digit];
@@ -355,7 +361,8 @@ fn lsd_pass<W: SortWord>(words: &[W], sorted: &mut [W], shift: u32, digit: u32) 
     next
 }
 
-/// Sorts words of which few are out of order, by insertion; whether there were no more than that.
+/// Insertion sort for words of which few are out of order. Gives up and returns `false` after as many moves as there
+/// are words.
 fn insertion_sort<W: SortWord>(words: &mut [W]) -> bool {
     let mut moves = words.len();
     for place in 1..words.len() {
@@ -376,7 +383,8 @@ fn insertion_sort<W: SortWord>(words: &mut [W]) -> bool {
     true
 }
 
-/// The runs of several words with equal bits from `low` on; the first word is that of row position `begin`.
+/// The runs of two or more words with equal bits from `low` on, as row positions; the first word is at position
+/// `begin`.
 fn equal_runs<W: SortWord>(words: &[W], low: u32, begin: usize) -> Vec<Range<usize>> {
     let mut at = begin;
     let runs = words.chunk_by(|left, right| (*left ^ *right) >> low == W::default());

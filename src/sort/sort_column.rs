@@ -1,4 +1,4 @@
-//! A column to sort by, and comparisons of rows by several.
+//! Columns to sort by, and comparators over several columns.
 
 use std::cmp::Ordering;
 
@@ -15,18 +15,18 @@ use crate::model::order_column::OrderColumn;
 pub struct SortColumn {
     /// The values.
     pub values: ArrayRef,
-    /// The direction, and whether nulls stand before all values, whatever the direction.
+    /// The direction, and whether nulls come before all values, independent of the direction.
     pub options: SortOptions,
 }
 
 impl SortColumn {
-    /// Ascending, nulls first: how partition keys are sorted.
+    /// Ascending with nulls first, as partition keys are sorted.
     #[must_use]
     pub fn ascending(values: ArrayRef) -> Self {
         Self { values, options: SortOptions::default() }
     }
 
-    /// The values of an order key.
+    /// The column of an order key.
     pub(crate) fn of(key: &OrderColumn, values: &ArrayRef) -> Self {
         Self { values: values.clone(), options: key.options }
     }
@@ -41,30 +41,30 @@ impl SortColumn {
     }
 }
 
-/// A comparison by several columns.
+/// Comparators of several columns, in order.
 pub(crate) struct Comparators(Vec<Comparator>);
 
-/// The comparison of rows by `columns`.
+/// The comparators of `columns`.
 pub(crate) fn compare(columns: &[SortColumn]) -> Result<Comparators> {
     Ok(Comparators(columns.iter().map(SortColumn::comparator).collect::<Result<_>>()?))
 }
 
 impl Comparators {
-    /// How one row stands to another.
+    /// Compares two rows by all columns.
     pub(crate) fn compare(&self, left: usize, right: usize) -> Ordering {
         let mut orders = self.0.iter().map(|compare| compare(left, right));
         orders.find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
     }
 
-    /// Whether the rows are equal in this column.
+    /// Whether all of `rows` are equal in this column.
     pub(crate) fn are_equal(&self, rows: &[u32], column: usize) -> bool {
         let (Some(compare), Some((&first, others))) = (self.0.get(column), rows.split_first()) else { return true };
         others.iter().all(|&row| compare(first as usize, row as usize).is_eq())
     }
 
-    /// Puts the rows in order, ties by their numbers.
+    /// Sorts row numbers by the columns; ties by row number.
     pub(crate) fn sort(&self, rows: &mut [u32]) {
-        // Looking at each row once shows which columns need not be compared again and again.
+        // One pass finds leading columns in which all rows are equal; these need not be compared.
         let equal = (0..self.0.len()).take_while(|&column| self.are_equal(rows, column)).count();
         let comparators = &self.0[equal..];
         rows.sort_unstable_by(|&left, &right| {

@@ -1,14 +1,14 @@
-//! The order of the rows.
+//! Computes the sorted order of rows.
 //!
-//! 1. Rows already in order are found in one pass that stops at the first descent. Rows in the order of the last keys
-//!    alone, such as readings in time order to be partitioned by device, are sorted by the first keys only.
-//! 2. Keys become fields of a word (`key_fields.rs`), most significant first, as many as fit, beside the row number; words are
-//!    radix sorted (`radix.rs`). The word is 64 bits wide if that is enough, else 128.
-//! 3. Where the word holds the beginning of the keys only (long texts, many wide columns), each run of rows with equal
-//!    words is sorted again by what is left. Nothing but the run's own values counts then, so texts get on by their
-//!    common prefix at least.
+//! 1. One pass detects rows that are already sorted; it stops at the first descent. Rows sorted by the last keys alone,
+//!    such as readings in time order to be partitioned by device, are sorted by the first keys only.
+//! 2. Keys are encoded as fields of a word (`key_fields.rs`), most significant first, as many as fit beside the row
+//!    number; words are radix sorted (`radix.rs`). The word has 64 bits if that suffices, else 128.
+//! 3. If the word holds only a prefix of the keys (long strings, many wide columns), each run of rows with equal words
+//!    is sorted again by the rest. Encoding then considers only the values of the run, so that for strings at least the
+//!    run's common prefix is skipped.
 //!
-//! Cost: O(rows * bits) time; 8 or 16 bytes per row beside the order's 4. Stable: ties keep input order.
+//! Cost: O(rows * bits) time; 8 or 16 bytes per row besides the result's 4. Stable: ties keep input order.
 
 use std::sync::Arc;
 
@@ -30,13 +30,13 @@ use crate::util::reserve;
 use crate::util::slices::split_at_ranges;
 use crate::util::threads::Threads;
 
-/// Fewer rows than this are sorted by comparison: cheaper than setting up words.
+/// Fewer rows than this are sorted by comparison, which is cheaper than encoding words.
 const COMPARISON_SORT_ROWS: usize = 64;
 
-/// Runs of equal words within runs of equal words, so deep, are sorted by comparison: each level is a stack frame.
+/// The maximum nesting of runs of equal words; deeper ones are sorted by comparison. Each level is a stack frame.
 const MAX_DEPTH: usize = 32;
 
-/// The row numbers in the order of `columns`, ties in input order; `None` if the rows are in that order already.
+/// The row numbers in the order of `columns`, ties in input order; `None` if the rows are already sorted.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -53,24 +53,24 @@ const MAX_DEPTH: usize = 32;
 /// ```
 ///
 /// # Errors
-/// A type without an order, columns of different lengths, more than `u32::MAX` rows, cancellation.
+/// A type without an order; columns of different lengths; more than `u32::MAX` rows; cancellation.
 pub fn sort(columns: &[SortColumn], threads: usize, cancel: &Cancel) -> Result<Option<Vec<u32>>> {
     let rows = columns.first().map_or(0, |column| column.values.len());
     Ok(sort_with_boundaries(columns, &[], &Threads::new(threads, cancel).limited_to_rows(rows))?.order)
 }
 
-/// Rows in an order, and where they differ from the row before.
+/// Sorted row numbers, and where sorted rows differ from the previous row.
 #[derive(Debug)]
 pub(crate) struct SortedIndices {
-    /// The row numbers in order; `None` if the rows are in order already.
+    /// The row numbers in sorted order; `None` if the rows are already sorted.
     pub(crate) order: Option<Vec<u32>>,
-    /// For each number of leading columns asked for, a bit where a row in order differs in any of these from the row
-    /// before. Row 0 has a bit.
+    /// For each requested number of leading columns, a bitmap of the sorted rows that differ from the previous row in
+    /// any of these; includes row 0.
     pub(crate) starts: Vec<BooleanBuffer>,
 }
 
-/// As [`sort`], and for each of `leading` where rows in order differ in so many of the columns: the words that were
-/// sorted tell as a rule, and the columns are not gathered.
+/// As [`sort`], and for each count in `leading` the sorted rows that differ in that many leading columns. This is
+/// usually read from the sorted words, without gathering the columns.
 ///
 /// # Errors
 /// As [`sort`].
@@ -92,10 +92,11 @@ pub(crate) fn sort_with_boundaries(
     sort_at_depth(columns, &neighbours, rows, leading, threads, 0)
 }
 
-/// `columns`, each dictionary as the ranks of its values. A dictionary of more values than rows, or of none, is decoded.
+/// `columns` with each dictionary replaced by the ranks of its values. A dictionary with more values than rows, or
+/// without values, is decoded.
 ///
 /// # Errors
-/// A type without an order, cancellation.
+/// A type without an order; cancellation.
 pub(crate) fn rank_dictionaries(columns: &[SortColumn], threads: &Threads) -> Result<Vec<SortColumn>> {
     let ranked = |column: &SortColumn| {
         let Some(dictionary) = column.values.as_any_dictionary_opt() else { return Ok(column.clone()) };
@@ -112,10 +113,10 @@ pub(crate) fn rank_dictionaries(columns: &[SortColumn], threads: &Threads) -> Re
     columns.iter().map(ranked).collect()
 }
 
-/// The dense rank of each row of `columns`, from 0 on; equal rows have one rank.
+/// The dense rank of each row of `columns`, from 0; equal rows have the same rank.
 ///
 /// # Errors
-/// A type without an order, cancellation.
+/// A type without an order; cancellation.
 pub(crate) fn ranks(columns: &[ArrayRef], threads: &Threads) -> Result<Vec<u32>> {
     let columns: Vec<_> = columns.iter().cloned().map(SortColumn::ascending).collect();
     let SortedIndices { order, starts } = sort_with_boundaries(&columns, &[columns.len()], threads)?;
@@ -129,7 +130,7 @@ pub(crate) fn ranks(columns: &[ArrayRef], threads: &Threads) -> Result<Vec<u32>>
     Ok(ranks)
 }
 
-/// Row numbers are stored in 32 bits.
+/// Fails if the row numbers do not fit 32 bits.
 pub(crate) fn check_rows(rows: usize) -> Result<()> {
     if u32::try_from(rows).is_err() {
         return Err(Error::unsupported(format!(
@@ -149,7 +150,7 @@ fn sort_at_depth(
     threads: &Threads,
     depth: usize,
 ) -> Result<SortedIndices> {
-    // Sorting is stable: if the rows are in the order of the keys from `sorted` on, the keys before are enough.
+    // Sorting is stable: if the rows are sorted by the keys from `sorted` on, sorting by the keys before suffices.
     let sorted = (1..columns.len()).find(|&first| first_descent_of_all(&neighbours[first..], rows).is_none());
     let all = columns;
     let columns = &columns[..sorted.unwrap_or(columns.len())];
@@ -161,7 +162,7 @@ fn sort_at_depth(
         return Ok(SortedIndices { order: Some(order), starts });
     }
     let layout = KeyLayout::new(&rank_dictionaries(columns, threads)?, rows, threads)?.truncated(rows);
-    // What the word says of so many columns holds of as many as are asked for, or fewer.
+    // The word gives the boundaries for the requested columns, or for fewer if it holds fewer completely.
     let known: Vec<_> = leading.iter().map(|&leading| leading.min(layout.exact_columns())).collect();
     let behind: Vec<_> = known.iter().map(|&columns| layout.bits_after(columns)).collect();
     let keys = RadixKeys {
@@ -178,7 +179,7 @@ fn sort_at_depth(
         let (comparators, alone) = (compare(columns)?, &threads.single());
         threads.map(split_at_ranges(&mut order, runs).collect(), |run| {
             threads.cancel().check()?;
-            // The words have put rows that are equal in the unsure column in order.
+            // The words have sorted rows that are equal in the inexact column.
             if unsure.complete && comparators.are_equal(run, 0) {
                 return Ok(());
             }
@@ -207,7 +208,8 @@ fn sort_at_depth(
     Ok(SortedIndices { order: Some(order), starts })
 }
 
-/// For each of `leading`, where rows in order differ in so many columns. `known` says it of fewer.
+/// For each count in `leading`, the sorted rows that differ in that many columns. `known` has the boundaries for fewer
+/// columns.
 fn boundaries_of(
     columns: &[SortColumn],
     known: &[(usize, BooleanBuffer)],
@@ -243,7 +245,7 @@ fn boundaries_of(
         .collect()
 }
 
-/// The rows of the run alone.
+/// The rows of a run as columns of their own.
 fn select(columns: &[SortColumn], run: &[u32], threads: &Threads) -> Result<Vec<SortColumn>> {
     let values: Vec<_> = columns.iter().map(|column| column.values.clone()).collect();
     let values = gather_on(&values, run, threads)?;
@@ -261,7 +263,7 @@ mod tests {
     use super::*;
     use crate::permute::gather::gather;
 
-    /// Columns of `rows` rows of which the words hold all, a beginning, or much too little.
+    /// Columns of `rows` rows that fit the words completely, in part, or only in small part.
     fn columns(rows: usize) -> Vec<Vec<SortColumn>> {
         let mut seed = 7_u64;
         let mut below = move |end: u64| {
@@ -296,12 +298,12 @@ mod tests {
     fn sort_is_correct_on_any_thread_count() {
         let cancel = Cancel::default();
         let rows = 200_000;
-        // Nearly all rows are in one bucket, and few of their bits tell them apart.
+        // Nearly all rows are in one bucket and differ in few bits.
         let skewed = (0..rows).map(|row| if row % 1000 == 0 { -(row << 20) } else { row * 7919 % 5000 });
         let skewed: ArrayRef = Arc::new(Int64Array::from_iter_values(skewed));
         let mut cases = columns(rows as usize);
         cases.push(vec![SortColumn::ascending(skewed)]);
-        // A bucket's words differ in their lowest bits as a rule, so sorting them by the highest leaves most out of order.
+        // A bucket's words usually differ in their lowest bits, so sorting by the highest leaves most out of order.
         for bits in [27, 30] {
             let low = |row: i64| if row % 50 == 0 { row * 7919 % (1 << bits) } else { row * 7919 % 193 };
             let crowded = (0..rows).map(|row| (row * 6007 % 1021) << bits | low(row));

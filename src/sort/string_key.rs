@@ -1,17 +1,17 @@
-//! Text and bytes as numbers that order like them.
+//! Encodes strings and binary values as integers with the same order.
 //!
-//! What all values begin with is skipped. Of the bytes behind it each place is a digit in a mixed radix number, as
-//! wide as the place's bytes differ; "nothing here any more" is the smallest digit:
+//! The common prefix of all values is skipped. After it each byte position is a digit of a mixed-radix number, whose
+//! radix is the range of the bytes there; the end of the value is the smallest digit:
 //!
 //! ```text
 //!   device_0412     prefix "device_", then four digits of radix 10 each: 0 .. 9999, 14 bits
 //!   device_7
-//!                   places where some values have ended count one more: radix 10, 11, 11, 11
+//!                   positions at which some values have ended count one more: radix 10, 11, 11, 11
 //! ```
 //!
-//! So short identifiers, the commonest keys, become exact numbers of few bits. Where 64 bits do not hold all places the
-//! number is the beginning only, and rows with equal numbers are looked at again. Cost: three passes, each O(bytes
-//! looked at), at most [`MAX_DIGITS`] behind the common prefix; 8 bytes per row.
+//! So short identifiers, the most common keys, become exact integers of few bits. If 64 bits do not hold all positions,
+//! the integer encodes a prefix only, and rows with equal integers are compared again. Cost: three passes, each O(bytes
+//! read), at most [`MAX_DIGITS`] per value after the common prefix; 8 bytes per row.
 
 use std::ops::Range;
 
@@ -24,14 +24,14 @@ use crate::error::Result;
 use crate::util::reserve;
 use crate::util::threads::Threads;
 
-/// Bytes of each value that are looked at behind the common prefix: more than 64 bits of digits hold.
+/// The maximum number of bytes per value that are read after the common prefix: 64 bits hold no more digits.
 const MAX_DIGITS: usize = 20;
 
-/// Numbers that order like the values.
+/// Integers with the order of the values.
 pub(crate) struct PackedKeys {
     /// One per row; 0 for nulls.
     pub(crate) codes: Vec<u64>,
-    /// Equal numbers are equal values.
+    /// Whether equal integers are equal values.
     pub(crate) exact: bool,
 }
 
@@ -94,7 +94,7 @@ impl ByteValues for EncodedRows<'_> {
     }
 }
 
-/// What some values have in common.
+/// Statistics of a set of values.
 #[derive(Clone, Copy)]
 struct CommonPrefix<'a> {
     /// The longest common prefix.
@@ -134,8 +134,8 @@ impl<'a> CommonPrefix<'a> {
     }
 }
 
-/// Whether `text` begins with `prefix`. Short prefixes are compared as two numbers, which may overlap: of a million texts a call
-/// for each took as long as all that is read of them.
+/// Whether `text` begins with `prefix`. Short prefixes are compared as two integers, which may overlap, to avoid a
+/// function call per value.
 #[inline]
 fn starts_with(text: &[u8], prefix: &[u8]) -> bool {
     fn ends<const N: usize>(text: &[u8]) -> Option<[&[u8; N]; 2]> {
@@ -150,20 +150,20 @@ fn starts_with(text: &[u8], prefix: &[u8]) -> bool {
     }
 }
 
-/// A place behind the common prefix.
+/// A byte position after the common prefix.
 #[derive(Clone, Copy)]
 struct ByteDigit {
     /// The smallest byte.
     low: u8,
-    /// 1 if values have ended before it: that is digit 0.
+    /// 1 if some values end before it, which is digit 0; else 0.
     ended: u64,
-    /// How many digits there are.
+    /// The number of digits.
     radix: u64,
-    /// The product of the radices of the places behind.
+    /// The product of the radices of the following positions.
     behind: u64,
 }
 
-/// The places behind the prefix that 64 bits hold.
+/// The positions after the prefix that fit 64 bits.
 fn digits(texts: &impl ByteValues, survey: &CommonPrefix, threads: &Threads) -> Result<Vec<ByteDigit>> {
     let prefix = survey.prefix.len();
     let count = (survey.longest - prefix).min(MAX_DIGITS);
@@ -187,7 +187,7 @@ fn digits(texts: &impl ByteValues, survey: &CommonPrefix, threads: &Threads) -> 
     let mut places: Vec<ByteDigit> = Vec::with_capacity(count);
     let mut product = 1_u64;
     for (place, &(low, high)) in ranges.iter().enumerate().take(count) {
-        // Where some values have ended, 0 says so and bytes count from 1.
+        // If some values end before this position, digit 0 is the end and bytes count from 1.
         let ended = u64::from(prefix + place >= survey.shortest);
         let radix = u64::from(high - low) + 1 + ended;
         let Some(next) = product.checked_mul(radix) else {
@@ -213,10 +213,10 @@ fn encode(text: &[u8], places: &[ByteDigit]) -> u64 {
     number
 }
 
-/// The values as numbers.
+/// Encodes the values as integers.
 ///
 /// # Errors
-/// The system has no threads left.
+/// The memory is not available; no thread could be started.
 pub(crate) fn pack(texts: &impl ByteValues, threads: &Threads) -> Result<PackedKeys> {
     let rows = texts.rows();
     let surveys = threads.map(threads.ranges(&(0..rows)), |rows| Ok(CommonPrefix::of(texts, rows)))?;
@@ -242,7 +242,7 @@ pub(crate) fn pack(texts: &impl ByteValues, threads: &Threads) -> Result<PackedK
 mod tests {
     use super::*;
 
-    /// Prefixes of all lengths, and texts that differ from them in one byte, or end before them.
+    /// Prefixes of all lengths, and strings that differ from them in one byte or are shorter.
     #[test]
     fn prefix_comparison_matches_starts_with() {
         let text: Vec<u8> = (0..40).collect();

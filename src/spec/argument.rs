@@ -6,8 +6,8 @@ use super::literal::Literal;
 
 /// An argument: a column, or one value for all rows.
 ///
-/// A name is a column; numbers, booleans and [`Duration`](std::time::Duration)s are literals; [`Arg::literal`] makes a
-/// literal of text too.
+/// A string is a column name; numbers, booleans and [`Duration`](std::time::Duration)s are literals; [`Arg::literal`]
+/// also makes string literals.
 ///
 /// ```
 /// use windrow::{Arg, Literal};
@@ -19,7 +19,7 @@ use super::literal::Literal;
 pub enum Arg {
     /// The column of this name.
     Column(String),
-    /// The same value for each row.
+    /// The same value for all rows.
     Literal(Literal),
 }
 
@@ -29,7 +29,7 @@ impl Arg {
         Self::Column(name.into())
     }
 
-    /// The same value for each row.
+    /// The same value for all rows.
     pub fn literal(value: impl Into<Literal>) -> Self {
         Self::Literal(value.into())
     }
@@ -47,7 +47,7 @@ impl From<String> for Arg {
     }
 }
 
-/// Literals of these types are arguments as they are.
+/// Conversions of literal types to arguments.
 macro_rules! literals {
     ($($value:ty),+) => {$(
         impl From<$value> for Arg {

@@ -1,4 +1,4 @@
-//! A call: one function over a window, with all that modifies it.
+//! A call: one function over a window, with its modifiers.
 
 use super::argument::Arg;
 use super::frame::Frame;
@@ -18,28 +18,28 @@ use super::udf::UserFunction;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Call {
-    /// The function's name or alias, in lower case; a user's function has the name they gave it.
+    /// The function's name or alias, in lower case; for a user-defined function its own name.
     pub function: String,
-    /// A function that is none of the table's, but a user's.
+    /// A user-defined function; `None` for one of the catalog.
     pub user: Option<UserFunction>,
-    /// Its arguments; `count()` counts rows.
+    /// The arguments; `count()` without arguments counts rows.
     pub args: Vec<Arg>,
-    /// The frame; `None` is the SQL default (RANGE UNBOUNDED PRECEDING..CURRENT ROW with an order, the whole
-    /// partition without).
+    /// The frame; `None` is the SQL default (RANGE UNBOUNDED PRECEDING..CURRENT ROW with an order, else the whole
+    /// partition).
     pub frame: Option<Frame>,
     /// A boolean column; rows where it is false or null do not take part.
     pub filter: Option<String>,
-    /// Equal values take part once.
+    /// Whether equal values take part only once.
     pub distinct: bool,
-    /// What was said about nulls.
+    /// IGNORE NULLS, RESPECT NULLS, or neither.
     pub nulls: Nulls,
-    /// The order of the argument's values, where that matters to the function.
+    /// The order of the argument's values, if it matters to the function.
     pub argument_order: Vec<OrderKey>,
-    /// NULL where fewer rows than this take part.
+    /// If set, the result is NULL where fewer rows than this take part.
     pub min_rows: Option<u64>,
     /// The result column's name.
     pub name: String,
-    /// The call as the user wrote it, for messages; empty: made from the call.
+    /// The call as the user wrote it, for messages; if empty, it is generated from the call.
     pub display: String,
 }
 
@@ -62,12 +62,12 @@ impl Call {
         }
     }
 
-    /// A call of a user's function, which is called `name` in messages.
+    /// A call of a user-defined function, named `name` in messages.
     pub fn user(name: impl Into<String>, function: UserFunction, args: impl IntoIterator<Item = Arg>) -> Self {
         Self { user: Some(function), ..Self::new(name, args) }
     }
 
-    /// Adds an argument: one that the function can do without, such as the default of `lag`.
+    /// Adds an optional argument, such as the default of `lag`.
     #[must_use]
     pub fn arg(mut self, value: impl Into<Arg>) -> Self {
         self.args.push(value.into());
@@ -88,35 +88,35 @@ impl Call {
         self
     }
 
-    /// Value functions pass over nulls.
+    /// IGNORE NULLS: value functions skip nulls.
     #[must_use]
     pub fn ignore_nulls(mut self) -> Self {
         self.nulls = Nulls::Ignore;
         self
     }
 
-    /// Functions that pass over nulls by themselves keep them: `collect_list`.
+    /// RESPECT NULLS: functions that skip nulls by default keep them, such as `collect_list`.
     #[must_use]
     pub fn respect_nulls(mut self) -> Self {
         self.nulls = Nulls::Respect;
         self
     }
 
-    /// Equal arguments take part once.
+    /// DISTINCT: equal arguments take part only once.
     #[must_use]
     pub fn distinct(mut self) -> Self {
         self.distinct = true;
         self
     }
 
-    /// Reads the frame's rows in another order than the window's: ORDER BY inside the parentheses, or WITHIN GROUP.
+    /// Reads the frame's rows in another order than the window's: ORDER BY within the parentheses, or WITHIN GROUP.
     #[must_use]
     pub fn argument_order<K: Into<OrderKey>>(mut self, keys: impl IntoIterator<Item = K>) -> Self {
         self.argument_order = keys.into_iter().map(Into::into).collect();
         self
     }
 
-    /// NULL where fewer than `rows` rows take part.
+    /// Makes the result NULL where fewer than `rows` rows take part.
     #[must_use]
     pub fn min_rows(mut self, rows: u64) -> Self {
         self.min_rows = Some(rows);
@@ -131,7 +131,7 @@ impl Call {
     }
 }
 
-/// What a call says about nulls: [`Call::ignore_nulls`], [`Call::respect_nulls`], or nothing.
+/// The null handling of a call: [`Call::ignore_nulls`], [`Call::respect_nulls`], or the default.
 ///
 /// ```
 /// use windrow::{Nulls, calls::last_value};
@@ -140,7 +140,7 @@ impl Call {
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Nulls {
-    /// Nothing: as the function does by itself.
+    /// The function's default.
     #[default]
     Default,
     /// IGNORE NULLS

@@ -1,4 +1,4 @@
-//! Frames: which rows around a row a function sees.
+//! Frames: the rows around a row that a function reads.
 //!
 //! ```text
 //!   partition begin                 row                    partition end
@@ -15,7 +15,7 @@ use std::fmt;
 use super::argument::Arg;
 use super::literal::Literal;
 
-/// What a frame's offsets count.
+/// The unit of a frame's offsets.
 ///
 /// ```
 /// use windrow::{Bound, Frame, Units};
@@ -25,13 +25,13 @@ use super::literal::Literal;
 pub enum Units {
     /// Rows.
     Rows,
-    /// The distance of the one order key.
+    /// The distance in the single order key.
     Range,
     /// Groups of peers: rows with equal order keys.
     Groups,
 }
 
-/// Where a frame begins or ends.
+/// The start or end of a frame.
 ///
 /// ```
 /// use std::time::Duration;
@@ -44,11 +44,11 @@ pub enum Units {
 pub enum Bound {
     /// The partition's first row.
     UnboundedPreceding,
-    /// So far before the row; a negative offset lies after it.
+    /// At an offset before the row; a negative offset is after it.
     Preceding(Arg),
-    /// The row itself; its peers too under RANGE and GROUPS.
+    /// The row itself; under RANGE and GROUPS with its peers.
     CurrentRow,
-    /// So far after the row; a negative offset lies before it.
+    /// At an offset after the row; a negative offset is before it.
     Following(Arg),
     /// The partition's last row.
     UnboundedFollowing,
@@ -56,7 +56,7 @@ pub enum Bound {
 
 impl Bound {
     /// `offset` rows, groups or key units before the row: a number, a [`Duration`](std::time::Duration), an interval
-    /// ([`Literal::Interval`]), or the name of a column that says it row by row.
+    /// ([`Literal::Interval`]), or the name of a column with an offset per row.
     pub fn preceding(offset: impl Into<Arg>) -> Self {
         Self::Preceding(offset.into())
     }
@@ -67,7 +67,7 @@ impl Bound {
     }
 }
 
-/// Which rows are taken out of the frame again.
+/// The rows that are removed from the frame.
 ///
 /// ```
 /// use windrow::{Exclude, Frame, calls::avg};
@@ -87,7 +87,7 @@ pub enum Exclude {
     Ties,
 }
 
-/// The rows around a row that a function sees.
+/// The rows around a row that a function reads.
 ///
 /// ```
 /// use windrow::{Bound, Exclude, Frame, Shape};
@@ -96,13 +96,13 @@ pub enum Exclude {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Frame {
-    /// What the offsets count.
+    /// The unit of the offsets.
     pub units: Units,
     /// The first row.
     pub start: Bound,
-    /// The last row, itself inside.
+    /// The last row, inclusive.
     pub end: Bound,
-    /// What is taken out again.
+    /// The rows that are removed.
     pub exclude: Exclude,
 }
 
@@ -131,20 +131,20 @@ impl Frame {
         Self::rows(Bound::UnboundedPreceding, Bound::UnboundedFollowing)
     }
 
-    /// Takes rows out again.
+    /// Sets the rows that are removed.
     #[must_use]
     pub fn exclude(mut self, exclude: Exclude) -> Self {
         self.exclude = exclude;
         self
     }
 
-    /// How many rows a frame in ROWS holds, where that is one number for all rows far from a partition's edge.
+    /// The number of rows of a ROWS frame away from the partition's ends; `None` if it varies.
     #[must_use]
     pub fn width(&self) -> Option<i128> {
         if self.units == Units::Rows { Some(fixed(&self.end)? - fixed(&self.start)? + 1) } else { None }
     }
 
-    /// Which of the five shapes the frame has. Derived, never stored.
+    /// The shape of the frame, derived from its bounds.
     #[must_use]
     pub fn shape(&self) -> Shape {
         match (&self.start, &self.end) {
@@ -159,7 +159,7 @@ impl Frame {
     }
 }
 
-/// A bound's distance from the row where it is one number for all rows, negative before the row.
+/// A bound's distance from the row, negative before it; `None` if it varies.
 fn fixed(bound: &Bound) -> Option<i128> {
     match bound {
         Bound::CurrentRow => Some(0),
@@ -169,7 +169,7 @@ fn fixed(bound: &Bound) -> Option<i128> {
     }
 }
 
-/// The shape of a frame: the five that Spark's `WindowExec` tells apart.
+/// The shape of a frame, one of the five that Spark's `WindowExec` distinguishes.
 ///
 /// ```
 /// use windrow::{Bound, Frame, Shape};

@@ -1,10 +1,10 @@
-//! A constant of a query.
+//! Constants in a window specification.
 
 use std::time::Duration;
 
 use arrow_buffer::i256;
 
-/// A value written in the question; it takes the type that its place asks for.
+/// A constant; it is cast to the type that its use requires.
 ///
 /// ```
 /// use std::time::Duration;
@@ -21,41 +21,41 @@ pub enum Literal {
     Null,
     /// TRUE or FALSE
     Boolean(bool),
-    /// A whole number.
+    /// An integer.
     Int(i64),
-    /// A floating point number.
+    /// A floating-point number.
     Float(f64),
     /// `unscaled / 10^scale`
     Decimal {
-        /// The digits.
+        /// The value without its decimal point.
         unscaled: i256,
-        /// How many of them stand behind the point.
+        /// The number of digits after the point.
         scale: i8,
     },
-    /// Text.
+    /// A string.
     Utf8(String),
-    /// Bytes.
+    /// Binary data.
     Binary(Vec<u8>),
     /// Days since 1970-01-01.
     Date(i32),
     /// Microseconds since midnight.
     Time(i64),
-    /// Microseconds since 1970-01-01T00:00:00, in UTC where zoned.
+    /// Microseconds since 1970-01-01T00:00:00, in UTC if zoned.
     Timestamp {
         /// Microseconds since the epoch.
         micros: i64,
-        /// An instant rather than a wall clock's reading.
+        /// Whether it is an instant, not a local time.
         zoned: bool,
     },
-    /// Several values of one type, such as the shares of a percentile.
+    /// Several values of one type, such as the fractions of a percentile.
     List(Vec<Literal>),
-    /// A calendar interval; as a RANGE offset its months and days are the calendar's.
+    /// A calendar interval; as a RANGE offset its months and days are calendar months and days.
     Interval {
         /// Calendar months.
         months: i32,
         /// Calendar days.
         days: i32,
-        /// Microseconds on the clock.
+        /// Microseconds of elapsed time.
         micros: i64,
     },
 }
@@ -78,7 +78,7 @@ impl From<String> for Literal {
     }
 }
 
-/// Time on the clock, cut to microseconds; what passes 292 thousand years is as long as that.
+/// Elapsed time, truncated to microseconds and limited to the range of `i64`.
 impl From<Duration> for Literal {
     fn from(value: Duration) -> Self {
         Self::Interval { months: 0, days: 0, micros: i64::try_from(value.as_micros()).unwrap_or(i64::MAX) }

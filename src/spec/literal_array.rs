@@ -1,4 +1,4 @@
-//! Literals as Arrow values.
+//! Literals as Arrow arrays.
 
 use std::sync::Arc;
 
@@ -19,10 +19,10 @@ use super::sql_text::literal_sql;
 use crate::error::{Error, Result};
 use crate::util::civil::MICROS_PER_DAY;
 
-/// The literal as one row of the type it has by itself.
+/// The literal as an array of one row, of its natural type.
 ///
 /// # Errors
-/// A decimal or an interval that its Arrow type cannot hold.
+/// A decimal or interval that its Arrow type cannot represent.
 pub fn to_one_row(literal: &Literal) -> Result<ArrayRef> {
     Ok(match literal {
         Literal::Null => new_null_array(&DataType::Null, 1),
@@ -63,7 +63,7 @@ pub fn to_one_row(literal: &Literal) -> Result<ArrayRef> {
     })
 }
 
-/// A list literal as one row; `read` makes each item.
+/// A list literal as one row; `read` converts each item.
 fn list(literal: &Literal, items: &[Literal], read: impl Fn(&Literal) -> Result<ArrayRef>) -> Result<ArrayRef> {
     let items = items.iter().map(read).collect::<Result<Vec<_>>>()?;
     let wide = items.iter().fold(DataType::Null, |wide, item| wider(&wide, item.data_type()));
@@ -79,7 +79,7 @@ fn list(literal: &Literal, items: &[Literal], read: impl Fn(&Literal) -> Result<
     Ok(Arc::new(ListArray::try_new(field, OffsetBuffer::from_lengths([values.len()]), values, None)?))
 }
 
-/// The type that holds the values of both, as Spark finds it: `array(1, 0.5)` is one of `decimal(11, 1)`.
+/// The common type of two types, as in Spark: `array(1, 0.5)` has `decimal(11, 1)` items.
 fn wider(left: &DataType, right: &DataType) -> DataType {
     if let (Some((left_digits, left_scale)), Some((right_digits, right_scale))) = (digits(left), digits(right))
         && (is_decimal(left) || is_decimal(right))
@@ -100,7 +100,7 @@ fn is_decimal(data_type: &DataType) -> bool {
     matches!(data_type, DataType::Decimal128(..) | DataType::Decimal256(..))
 }
 
-/// The precision and scale of the decimal that holds all values of a type.
+/// The precision and scale of the decimal type that represents all values of an integer or decimal type.
 fn digits(data_type: &DataType) -> Option<(u8, i8)> {
     match data_type {
         DataType::Decimal128(precision, scale) | DataType::Decimal256(precision, scale) => Some((*precision, *scale)),
@@ -110,7 +110,7 @@ fn digits(data_type: &DataType) -> Option<(u8, i8)> {
     }
 }
 
-/// Of types that are no decimals, the one with the higher rank holds the values of both.
+/// If [`digits`] does not decide, the type of higher rank is the common type.
 fn rank(data_type: &DataType) -> u8 {
     match data_type {
         DataType::Null => 0,
@@ -121,10 +121,10 @@ fn rank(data_type: &DataType) -> u8 {
     }
 }
 
-/// The literal as one row of `target`.
+/// The literal as one row of type `target`.
 ///
 /// # Errors
-/// The value has no form in that type.
+/// The value cannot be cast to that type.
 pub fn to_one_row_as(literal: &Literal, target: &DataType) -> Result<ArrayRef> {
     let natural = to_one_row(literal)?;
     if natural.data_type() == target {
@@ -139,7 +139,7 @@ pub fn to_one_row_as(literal: &Literal, target: &DataType) -> Result<ArrayRef> {
         .map_err(|error| Error::spec(format!("{} does not become {target}: {error}", literal_sql(literal))))
 }
 
-/// The literal of its natural type, narrowed as Spark types it: an INT where it fits.
+/// The literal as one row of the type that Spark gives it: an INT where it fits.
 ///
 /// # Errors
 /// As for [`to_one_row`].
@@ -154,10 +154,10 @@ pub fn natural(literal: &Literal) -> Result<ArrayRef> {
     }
 }
 
-/// The number that a one-row array holds; of a duration its microseconds.
+/// The number in an array of one row; for a duration its microseconds.
 ///
 /// # Errors
-/// It holds none.
+/// The value is NULL or not a number.
 pub fn number(one_row: &ArrayRef) -> Result<f64> {
     let plain = match one_row.data_type() {
         DataType::Duration(_) => cast(one_row, &DataType::Int64)?,
@@ -171,7 +171,7 @@ pub fn number(one_row: &ArrayRef) -> Result<f64> {
         .ok_or_else(|| Error::internal(format!("a {} is no number", one_row.data_type())))
 }
 
-/// Casts go in one step, but for those Arrow makes in two.
+/// The intermediate type for casts that Arrow supports only in two steps.
 fn source_for(from: &DataType, target: &DataType) -> DataType {
     match (from, target) {
         (DataType::Int64, DataType::Date32 | DataType::Time32(_)) => DataType::Int32,

@@ -1,4 +1,4 @@
-//! The question as plain data: windows, calls, frames, arguments, settings.
+//! Window specifications as plain data: windows, calls, frames, arguments, options.
 
 pub(crate) mod argument;
 pub(crate) mod call;

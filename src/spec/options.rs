@@ -1,9 +1,9 @@
-//! The settings of a computation.
+//! The options of a computation.
 
 use super::strategy::Strategy;
 use crate::util::threads::Threads;
 
-/// Settings of a computation.
+/// Options of a computation.
 ///
 /// ```
 /// use windrow::{Options, Strategy};
@@ -13,18 +13,18 @@ use crate::util::threads::Threads;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Options {
-    /// Threads to use; 0: as many as the machine has.
+    /// The number of threads; 0 for as many as the machine has processors.
     pub threads: usize,
-    /// Overflow and unreadable values are errors (Spark's ANSI mode); otherwise sums wrap and values are NULL.
+    /// Whether overflow and invalid casts are errors (Spark's ANSI mode); otherwise sums wrap and values become NULL.
     pub ansi: bool,
-    /// The zone in which days and months of a timestamp without one of its own are counted.
+    /// The time zone for days and months of timestamps whose type has an empty time zone.
     pub timezone: String,
-    /// Forces the strategy of every call.
+    /// The strategy for every call; `None` leaves the choice to the plan.
     pub strategy: Option<Strategy>,
-    /// Keeps other threads off the processor of the caller's while they work for it and nobody else runs on the machine: a
-    /// virtual machine's system may leave both on one for milliseconds.
+    /// Whether helper threads avoid the caller's processor while no other thread runs on the machine. A virtual
+    /// machine's kernel may otherwise leave both on one processor for milliseconds.
     pub spread_threads: bool,
-    /// Lists are list views: those of overlapping frames share their values.
+    /// Whether list results are list views, in which overlapping frames share their values.
     pub list_views: bool,
 }
 
@@ -42,38 +42,38 @@ impl Default for Options {
 }
 
 impl Options {
-    /// How many threads a computation of many rows uses: those asked for, or as many as the machine runs at once for this
+    /// The number of threads for a computation of many rows: the number set, or that of the processors available to the
     /// process.
     #[must_use]
     pub fn thread_count(&self) -> usize {
         Threads::count(self.threads)
     }
 
-    /// Sets the number of threads; 0: as many as the machine has.
+    /// Sets the number of threads; 0 for as many as the machine has processors.
     #[must_use]
     pub fn threads(self, threads: usize) -> Self {
         Self { threads, ..self }
     }
 
-    /// Sets whether overflow and unreadable values are errors.
+    /// Sets whether overflow and invalid casts are errors.
     #[must_use]
     pub fn ansi(self, ansi: bool) -> Self {
         Self { ansi, ..self }
     }
 
-    /// Sets the zone of timestamps without one of their own.
+    /// Sets the time zone of timestamps whose type has an empty time zone.
     #[must_use]
     pub fn timezone(self, timezone: impl Into<String>) -> Self {
         Self { timezone: timezone.into(), ..self }
     }
 
-    /// Forces the strategy of every call; `None` leaves it to the plan.
+    /// Sets the strategy for every call; `None` leaves the choice to the plan.
     #[must_use]
     pub fn strategy(self, strategy: impl Into<Option<Strategy>>) -> Self {
         Self { strategy: strategy.into(), ..self }
     }
 
-    /// Sets whether lists are list views.
+    /// Sets whether list results are list views.
     #[must_use]
     pub fn list_views(self, list_views: bool) -> Self {
         Self { list_views, ..self }

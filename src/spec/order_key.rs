@@ -2,7 +2,7 @@
 
 use arrow_schema::SortOptions;
 
-/// A column to order by; a name alone is ascending, nulls first.
+/// A column to order by. A bare name is ascending, nulls first.
 ///
 /// ```
 /// use windrow::OrderKey;
@@ -13,7 +13,7 @@ use arrow_schema::SortOptions;
 pub struct OrderKey {
     /// The column's name.
     pub column: String,
-    /// The direction, and whether nulls stand before all values, whatever the direction.
+    /// The direction, and whether nulls come before all values, independent of the direction.
     pub options: SortOptions,
 }
 
@@ -28,7 +28,7 @@ impl OrderKey {
         Self { column: column.into(), options: SortOptions::new(true, false) }
     }
 
-    /// Sets where nulls stand.
+    /// Sets whether nulls come first.
     #[must_use]
     pub fn nulls_first(mut self, nulls_first: bool) -> Self {
         self.options.nulls_first = nulls_first;

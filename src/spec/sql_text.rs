@@ -11,7 +11,7 @@ use super::literal::Literal;
 use super::order_key::OrderKey;
 use super::window::WindowSpec;
 
-/// The call as SQL: what the user wrote where that is known. `star`: without arguments it is of the rows themselves.
+/// The call as SQL; as the user wrote it, if known. `star`: without arguments it is shown with `*`.
 pub(crate) fn display(spec: &WindowSpec, call: &Call, star: bool) -> String {
     if !call.display.is_empty() {
         return call.display.clone();
@@ -93,7 +93,7 @@ fn bound(bound: &Bound) -> String {
     }
 }
 
-/// The literal as a person writes it.
+/// The literal as SQL text, for messages.
 #[must_use]
 pub(crate) fn literal_sql(literal: &Literal) -> String {
     match literal {

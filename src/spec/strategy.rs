@@ -1,45 +1,45 @@
-//! The strategies by name: a setting, and what the plan chose.
+//! The evaluation strategies: an option, and the plan's choice.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::error::{Error, Result};
 
-/// How a call is computed.
+/// The strategy by which a call is evaluated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Strategy {
-    /// One answer per partition, by the partitions' numbers: rows are not sorted.
+    /// One result per partition, by partition number; rows are not sorted.
     Grouped,
-    /// One state per partition, repeated.
+    /// One state per partition, whose result is repeated.
     Whole,
-    /// One loop that appends rows, forwards for growing frames, backwards for shrinking ones.
+    /// One pass that adds rows, forwards for growing frames, backwards for shrinking ones.
     Scan,
-    /// Rows that enter are added, rows that leave are subtracted, exactly.
+    /// Adds rows that enter the frame and subtracts rows that leave it, exactly.
     Prefix,
-    /// Row arithmetic.
+    /// Computes row positions.
     Index,
-    /// A monotonic queue of the rows that may still be chosen.
+    /// A monotonic queue of the rows that may still be selected.
     Deque,
-    /// A queue of two stacks of states.
+    /// A queue built from two stacks of states.
     TwoStacks,
     /// A tree of states over the rows.
     SegmentTree,
-    /// Updates alone: a frame goes on from the one before where it begins with it, and is folded anew elsewhere.
+    /// Only updates: a frame extends the previous one if it has the same start, else it is folded from scratch.
     Refold,
-    /// Each frame folded anew.
+    /// Each frame is folded from scratch.
     Naive,
-    /// A wavelet tree over the values' places in their order.
+    /// A wavelet tree over the values' ranks.
     Wavelet,
-    /// How often each value is in the frame.
+    /// Counts of each distinct value in the frame.
     Codes,
-    /// Each value's last place, swept along the ends of frames.
+    /// A sweep over the frames' ends with the last position of each value.
     Sweep,
-    /// A user's function that answers blocks of frames, or whole partitions.
+    /// A user-defined function that evaluates blocks of frames, or whole partitions.
     Blocks,
 }
 
 impl Strategy {
-    /// All of them.
+    /// All strategies.
     pub const ALL: [Self; 14] = [
         Self::Grouped,
         Self::Whole,
@@ -57,7 +57,7 @@ impl Strategy {
         Self::Blocks,
     ];
 
-    /// Its name in options and in `explain`.
+    /// The name in options and in `explain`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -1,12 +1,11 @@
-//! What a host's user writes: aggregates, functions of frames and of partitions, in a language this crate knows not.
+//! User-defined functions: aggregates, functions of frames and of partitions, implemented in the host's language.
 //!
-//! A user's aggregate is an [`Aggregate`](crate::model::aggregate::Aggregate) like any other. [`UserAggregate`] is its
-//! shape without types, so that a binding can supply it at run time; `functions/aggregate/udf.rs` gives it back the
-//! shape that strategies take.
+//! A user-defined aggregate is an [`Aggregate`](crate::model::aggregate::Aggregate) like any other. [`UserAggregate`]
+//! is a form of that trait without type parameters, which a binding can implement at run time;
+//! `functions/aggregate/udf.rs` adapts it for the strategies.
 //!
-//! Cost: what the user's methods cost, and which of them there are decides how often they are called: with `merge`,
-//! moving frames call each O(1) times per row; with `retract`, too; with neither a moving frame of W rows calls
-//! `update` W times.
+//! Cost: that of the user's methods. Which of them exist determines the number of calls: with `merge` or `retract`,
+//! moving frames cost O(1) amortised calls per row; with neither, a moving frame of W rows calls `update` W times.
 
 use std::any::Any;
 use std::fmt;
@@ -18,19 +17,19 @@ use arrow_schema::DataType;
 
 use crate::error::{Error, Result};
 
-/// A function of a user's; clones share it, and it equals only itself.
+/// A user-defined function. Clones share it; it equals only itself and its clones.
 #[derive(Debug, Clone)]
 pub enum UserFunction {
-    /// Folds frames.
+    /// Folds the rows of frames.
     Aggregate(Arc<dyn UserAggregate>),
-    /// Answers blocks of frames at once.
+    /// Evaluates a block of frames at once.
     Frames(Arc<dyn UserFrames>),
-    /// Answers whole partitions.
+    /// Evaluates whole partitions.
     Partitions(Arc<dyn UserPartitions>),
 }
 
 impl UserFunction {
-    /// The type of its results.
+    /// The type of the results.
     #[must_use]
     pub fn output(&self) -> &DataType {
         match self {
@@ -40,7 +39,7 @@ impl UserFunction {
         }
     }
 
-    /// Does `work`, which will call the function often, as [`UserAggregate::within`] says.
+    /// Runs `work`, which will call the function often, as [`UserAggregate::within`] describes.
     ///
     /// # Errors
     /// Those of `work`.
@@ -67,60 +66,60 @@ impl PartialEq for UserFunction {
     }
 }
 
-/// A state of a user's aggregate. Clones share it: whoever changes one that is shared changes a copy.
+/// A state of a user-defined aggregate. Clones share it: implementations copy a shared state before they change it.
 pub type UserState = Arc<dyn Any + Send + Sync>;
 
-/// An aggregate of a user's, not bound to columns yet.
+/// A user-defined aggregate, not yet bound to columns.
 pub trait UserAggregate: fmt::Debug + Send + Sync {
-    /// The type of its results.
+    /// The type of the results.
     fn output(&self) -> &DataType;
 
-    /// Whether it has `merge`.
+    /// Whether `merge` is supported.
     fn merges(&self) -> bool;
 
-    /// Whether it has `retract`.
+    /// Whether `retract` is supported.
     fn retracts(&self) -> bool;
 
-    /// Binds it to the columns of a section, one per argument, all equally long.
+    /// Binds the aggregate to the columns of a section, one per argument, all of the same length.
     ///
     /// # Errors
-    /// Values that have no form in the user's language; the user's own errors.
+    /// Values that cannot be converted to the host's language; the user's own errors.
     fn bind(&self, args: &[ArrayRef]) -> Result<Box<dyn BoundAggregate>>;
 
-    /// Calls `work`, in which methods will be called many times: a lock that each of them needs is taken once.
+    /// Runs `work`, during which methods are called many times: a lock that each of them needs can be taken once.
     fn within(&self, work: &mut dyn FnMut()) {
         work();
     }
 }
 
-/// A user's aggregate over the columns of a section. `rows` are section rows and never empty.
+/// A user-defined aggregate bound to the columns of a section. `rows` are rows of the section and never empty.
 ///
 /// # Errors
-/// Each method: the user's own, as [`crate::ErrorKind::User`].
+/// Each method: the user's own error, as [`crate::ErrorKind::User`].
 #[expect(clippy::missing_errors_doc, reason = "said of all methods at once")]
 pub trait BoundAggregate: Send + Sync {
     /// The state of no rows.
     fn initial(&self) -> UserState;
-    /// Appends `rows` to the right of `state`.
+    /// Adds `rows`, which follow those of `state`.
     fn update(&self, state: &mut UserState, rows: Range<usize>) -> Result<()>;
-    /// Appends `right` to `left`, and leaves `right` as it was.
+    /// Adds the rows of `right`, which follow those of `left`. Does not change `right`.
     fn merge(&self, left: &mut UserState, right: &UserState) -> Result<()>;
-    /// Takes `rows`, the first of `state`, out of it.
+    /// Removes `rows`, which are the first rows of `state`.
     fn retract(&self, state: &mut UserState, rows: Range<usize>) -> Result<()>;
-    /// Where results gather.
+    /// A builder of results.
     fn results(&self, capacity: usize) -> Box<dyn UserResults>;
     /// The state as bytes.
     fn save(&self, state: &UserState) -> Result<Vec<u8>>;
-    /// The state that `save` wrote.
+    /// Restores a state from what `save` wrote.
     fn load(&self, bytes: &[u8]) -> Result<UserState>;
 }
 
-/// Results of a user's aggregate.
+/// A builder of the results of a user-defined aggregate.
 pub trait UserResults: Send {
     /// Appends the result of `state`.
     ///
     /// # Errors
-    /// The user's own.
+    /// The user's own error.
     fn push(&mut self, state: &UserState) -> Result<()>;
 
     /// The results as a column of the function's type.
@@ -130,24 +129,24 @@ pub trait UserResults: Send {
     fn finish(self: Box<Self>) -> Result<ArrayRef>;
 }
 
-/// A function of a user's that answers a block of frames at once.
+/// A user-defined function that evaluates a block of frames at once.
 pub trait UserFrames: fmt::Debug + Send + Sync {
-    /// The type of its results.
+    /// The type of the results.
     fn output(&self) -> &DataType;
 
-    /// One result for each of the frames `begin..end`, positions in `args`.
+    /// One result for each of the frames `begin..end`, which are positions in `args`.
     ///
     /// # Errors
-    /// The user's own; another number of results, or results of another type.
+    /// The user's own error; a wrong number of results, or results of another type.
     fn evaluate(&self, args: &[ArrayRef], begin: Int64Array, end: Int64Array) -> Result<ArrayRef>;
 }
 
-/// A function of a user's that answers whole partitions.
+/// A user-defined function that evaluates whole partitions.
 pub trait UserPartitions: fmt::Debug + Send + Sync {
-    /// The type of its results.
+    /// The type of the results.
     fn output(&self) -> &DataType;
 
-    /// The results of the rows of `partitions`, adjacent runs of the rows of `args`, one after another.
+    /// The results of all rows of `partitions`, which are adjacent ranges of rows of `args`, in order.
     ///
     /// # Errors
     /// As for [`UserFrames::evaluate`].

@@ -13,16 +13,16 @@ use super::order_key::OrderKey;
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct WindowSpec {
-    /// The columns whose equal values make a partition; nulls are equal, so are NaNs, and -0.0 equals 0.0.
+    /// The partition columns. Nulls are equal to each other, NaNs too, and -0.0 equals 0.0.
     pub partition_by: Vec<String>,
     /// The order of the rows within a partition.
     pub order_by: Vec<OrderKey>,
-    /// What is asked.
+    /// The calls.
     pub calls: Vec<Call>,
 }
 
 impl WindowSpec {
-    /// One partition of all rows, in no order, asking nothing.
+    /// One partition of all rows, without an order and without calls.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -35,7 +35,7 @@ impl WindowSpec {
         self
     }
 
-    /// Sets the order keys; a name is ascending, nulls first.
+    /// Sets the order keys. A bare name is ascending, nulls first.
     #[must_use]
     pub fn order_by<K: Into<OrderKey>>(mut self, keys: impl IntoIterator<Item = K>) -> Self {
         self.order_by = keys.into_iter().map(Into::into).collect();

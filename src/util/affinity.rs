@@ -1,9 +1,9 @@
-//! Processors: where threads run.
+//! Processor affinity: which processors helper threads may run on.
 //!
-//! A Linux kernel may put a thread that is started or woken on the processor of whoever does so, and leave it there for
-//! milliseconds though another is idle; those of virtual machines do so after each moment of idleness. Two threads of 2 ms
-//! then take 4. So helpers keep off the processor of whoever calls them where that is asked for (`Options::spread_threads`), as
-//! long as nobody else runs: otherwise another may be busy, and the kernel knows better.
+//! A Linux kernel may place a thread that is started or woken on the processor of the thread that started it, and leave
+//! it there for milliseconds although another processor is idle. The two threads then run one after the other. With
+//! `Options::spread_threads` helper threads therefore avoid the caller's processor, but only if no other thread runs on
+//! the machine: otherwise the kernel's choice is better.
 
 #[cfg(target_os = "linux")]
 pub(crate) use linux::Processor;
@@ -14,26 +14,26 @@ pub(crate) use other::Processor;
 mod linux {
     use rustix::thread::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
 
-    /// The processor that a thread ran on when asked.
+    /// The number of a processor.
     #[derive(Debug, Clone, Copy)]
     pub(crate) struct Processor(usize);
 
     impl Processor {
-        /// The one this thread runs on.
+        /// The processor this thread runs on now.
         pub(crate) fn current() -> Self {
             Self(sched_getcpu())
         }
 
-        /// Whether this thread is the only one of the machine that runs; some 15 µs.
+        /// Whether this thread is the only one running on the machine. Reads a file of `/proc`.
         pub(crate) fn is_only_busy_thread() -> bool {
-            // 0.20 0.18 0.12 1/80 11206: those that run or could, of all there are.
+            // Format: `0.20 0.18 0.12 1/80 11206`. The fourth field counts the runnable threads, the fifth all threads.
             let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
             let running = load.split([' ', '/']).nth(3).and_then(|running| running.parse::<usize>().ok());
             running.is_some_and(|running| running <= 1)
         }
 
-        /// Keeps this thread on the others of the processors it may run on, if there are any, until what is returned is
-        /// dropped; some 2 µs, or 50 where it has to move.
+        /// Restricts this thread to its other allowed processors until the returned guard is dropped. `None` if there
+        /// are no others, or if the system refuses.
         pub(crate) fn avoid(self) -> Option<impl Drop> {
             let allowed = sched_getaffinity(None).ok().filter(|_| self.0 < CpuSet::MAX_CPU)?;
             let mut others = allowed;
@@ -48,7 +48,7 @@ mod linux {
 
     impl Drop for AvoidGuard {
         fn drop(&mut self) {
-            // Were it refused, the thread would go on where it is.
+            // If this is refused, the thread stays restricted, which is harmless.
             let _ = sched_setaffinity(None, &self.allowed);
         }
     }
@@ -73,7 +73,7 @@ mod linux {
             assert_eq!(sched_getaffinity(None).unwrap(), allowed);
         }
 
-        /// Nowhere to go is no reason to fail.
+        /// Having no other processor is not an error.
         #[test]
         fn single_processor_is_not_avoided() {
             let own = Processor::current();
@@ -84,14 +84,15 @@ mod linux {
             assert_eq!(sched_getaffinity(None).unwrap(), only);
         }
 
-        /// How many threads run, as the kernel says: a number in a line whose other numbers are known by their shape.
+        /// The number of runnable threads according to the kernel, parsed differently from the tested code.
         fn running_threads() -> usize {
             let load = std::fs::read_to_string("/proc/loadavg").unwrap();
             let (running, _) = load.split_whitespace().find_map(|word| word.split_once('/')).unwrap();
             running.parse().unwrap()
         }
 
-        /// Where as many run before and after it is asked, the answer is what that number says.
+        /// Compares the answer with the kernel's count, in rounds where the count is the same before and after the
+        /// call.
         fn agrees(times: usize) -> bool {
             let until = std::time::Instant::now() + std::time::Duration::from_secs(10);
             let mut seen = 0;
@@ -123,7 +124,7 @@ mod linux {
 
 #[cfg(not(target_os = "linux"))]
 mod other {
-    /// Threads run where the system wants them.
+    /// On other systems threads are placed by the system.
     #[derive(Debug, Clone, Copy)]
     pub(crate) struct Processor;
 

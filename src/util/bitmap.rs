@@ -1,10 +1,10 @@
-//! Bitmaps read a word at a time: 64 bits from any place, the next and the previous set bit, counts.
+//! Bitmaps read 64 bits at a time: a word at any position, the next and the previous set bit, counts.
 
 use std::ops::Range;
 
 use arrow_buffer::BooleanBuffer;
 
-/// Rows whose bits are one word.
+/// Rows per word of a bitmap.
 pub(crate) const WORD_BITS: usize = 64;
 
 /// The bits `[at, at + 64)` as a word, zero past the end.
@@ -12,7 +12,7 @@ pub(crate) const WORD_BITS: usize = 64;
 pub(crate) fn word(bits: &BooleanBuffer, at: usize) -> u64 {
     let (values, first) = (bits.values(), bits.offset() + at);
     let (byte, shift) = (first / 8, first % 8);
-    // Sixteen bytes at once wherever they are there: a copy of known length is one load.
+    // Read 16 bytes where available: a copy of constant length compiles to one load.
     let rest = values.get(byte..).unwrap_or_default();
     let buffer = rest.first_chunk::<16>().copied().unwrap_or_else(|| {
         let mut buffer = [0; 16];
@@ -24,18 +24,18 @@ pub(crate) fn word(bits: &BooleanBuffer, at: usize) -> u64 {
     if left >= 64 { word } else { word & ((1_u64 << left) - 1) }
 }
 
-/// Eight booleans as bits, the first one lowest.
+/// Packs eight booleans into a byte, the first one into the lowest bit.
 #[inline(always)]
 pub(crate) fn pack_booleans(booleans: &[bool; 8]) -> u8 {
-    // A product moves each byte, which is 0 or 1, to a place of its own in the top byte.
+    // The product moves each byte, which is 0 or 1, to its own bit of the top byte.
     const PACK_MULTIPLIER: u64 = 0x0102_0408_1020_4080;
     (u64::from_le_bytes(booleans.map(u8::from)).wrapping_mul(PACK_MULTIPLIER) >> 56) as u8
 }
 
-/// A one in each byte of a word.
+/// A word with each byte equal to one.
 const ONE_PER_BYTE: u64 = u64::MAX / 0xFF;
 
-/// Where the `k`-th set bit of each byte is, from 0.
+/// `SELECT_IN_BYTE[k][byte]`: the position of the `k`-th set bit of `byte`, from 0.
 static SELECT_IN_BYTE: [[u8; 256]; 8] = {
     let mut found = [[0; 256]; 8];
     let mut byte = 0;
@@ -53,16 +53,16 @@ static SELECT_IN_BYTE: [[u8; 256]; 8] = {
     found
 };
 
-/// The `k`-th set bit of a word, from 0; it has more than `k`. Without a branch, some 25 instructions.
+/// The position of the `k`-th set bit of a word, from 0. The word must have more than `k` set bits. Branch-free.
 ///
 /// Source: S. Vigna, "Broadword Implementation of Rank/Select Queries" (WEA 2008).
 #[inline(always)]
 pub(crate) fn select_in_word(word: u64, k: u32) -> u32 {
     let pairs = word - ((word >> 1) & (ONE_PER_BYTE * 0x55));
     let fours = (pairs & (ONE_PER_BYTE * 0x33)) + ((pairs >> 2) & (ONE_PER_BYTE * 0x33));
-    // How many are set through each byte.
+    // Byte `i` of `through`: the number of set bits in bytes `0..=i`.
     let through = ((fours + (fours >> 4)) & (ONE_PER_BYTE * 0x0F)).wrapping_mul(ONE_PER_BYTE);
-    // The highest bit of each byte stays where no more than `k` are.
+    // The highest bit of a byte stays set where `through` is at most `k`.
     let highest = ONE_PER_BYTE << 7;
     let passed = (((u64::from(k) * ONE_PER_BYTE) | highest) - through) & highest;
     let begin = (passed >> 7).wrapping_mul(ONE_PER_BYTE) >> 56 << 3;

@@ -1,7 +1,7 @@
-//! Where runs of rows begin: partitions and peer groups of sorted rows.
+//! Where runs of consecutive rows begin: partitions and peer groups of sorted rows.
 //!
-//! A set bit says that a run begins at its row. Runs are looked up by scanning words, so a long one costs one step for 64
-//! rows.
+//! A set bit means that a run begins at its row. Lookups scan the bitmap a word at a time: O(n / 64) in the length of
+//! the run.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use arrow_buffer::BooleanBuffer;
 
 use super::bitmap::{next_set, previous_set};
 
-/// Where runs of rows begin. Row 0 always counts as a beginning.
+/// Where runs of rows begin. Row 0 always begins a run, whether its bit is set or not.
 #[derive(Debug, Clone)]
 pub struct Boundaries {
     starts: BooleanBuffer,
@@ -32,7 +32,7 @@ impl Boundaries {
         Self { starts: BooleanBuffer::new(words.into(), 0, rows) }
     }
 
-    /// The bits.
+    /// The bitmap: a set bit for each row that begins a run.
     #[must_use]
     pub fn starts(&self) -> &BooleanBuffer {
         &self.starts
@@ -44,7 +44,7 @@ impl Boundaries {
         self.starts.len()
     }
 
-    /// No rows.
+    /// Whether there are no rows.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.starts.is_empty()
@@ -62,7 +62,7 @@ impl Boundaries {
         self.run_start(row)..self.run_end(row)
     }
 
-    /// The runs of some rows, the first of which begins one, in a bitmap of their own.
+    /// The boundaries of the rows `rows`, in a bitmap of their own. `rows` must begin with a run.
     pub(crate) fn slice(&self, rows: Range<usize>) -> Self {
         if rows.len() == self.len() {
             return self.clone();
@@ -71,7 +71,7 @@ impl Boundaries {
         Self { starts: BooleanBuffer::new(bits, 0, rows.len()) }
     }
 
-    /// How many rows the longest run has.
+    /// The length of the longest run.
     pub(crate) fn longest_run(&self) -> usize {
         let (mut longest, mut begin) = (0, 0);
         for start in self.starts.set_indices().chain([self.len()]) {
@@ -81,13 +81,13 @@ impl Boundaries {
         longest
     }
 
-    /// The rows in blocks of whole runs: of `rows` rows or few less, unless a run alone has more.
+    /// Cuts the rows into blocks of whole runs, each of at most `rows` rows unless a single run is longer.
     pub(crate) fn blocks(&self, rows: usize) -> Vec<Range<usize>> {
         let mut blocks = Vec::with_capacity(self.len() / rows + 1);
         let mut begin = 0;
         while begin < self.len() {
             let limit = begin + rows;
-            // The run that goes beyond the block's length is the next block's, unless it is all there is.
+            // A run that crosses the block's limit moves to the next block, unless it is the block's only run.
             let end = if limit >= self.len() { self.len() } else { self.run_start(limit) };
             let end = if end > begin { end } else { self.run_end(begin) };
             blocks.push(begin..end);
@@ -112,7 +112,7 @@ impl Boundaries {
         previous_set(&self.starts, row).unwrap_or(0)
     }
 
-    /// The row behind the run that holds `row`.
+    /// The row after the run that holds `row`.
     #[must_use]
     pub fn run_end(&self, row: usize) -> usize {
         next_set(&self.starts, row + 1).unwrap_or(self.starts.len())

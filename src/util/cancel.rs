@@ -1,4 +1,4 @@
-//! Cancellation: how long work hears that it is to stop.
+//! Cancellation of long computations.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
 
-/// Asks long work to stop. Clones share one flag.
+/// A flag that asks a long computation to stop. Clones share one flag.
 #[derive(Clone, Default)]
 pub struct Cancel(Arc<Flag>);
 
@@ -17,7 +17,7 @@ struct Flag {
     poll: Option<Poll>,
 }
 
-/// Whom to ask, and when next, in time since it began.
+/// A callback to poll, and when to poll it next, as the time since `started`.
 struct Poll {
     stop: Box<dyn Fn() -> bool + Send + Sync>,
     started: Instant,
@@ -25,15 +25,15 @@ struct Poll {
 }
 
 impl Cancel {
-    /// How long [`Cancel::asking`] goes without an answer.
+    /// The interval at which the callback of [`Cancel::with_poll`] is called.
     pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-    /// A flag that work in progress also asks `stop` about, some twenty times a second: on the thread that called for the
-    /// work, never on one that was started for it.
+    /// A flag that also polls `stop`, about twenty times a second while work is in progress. `stop` is called only on
+    /// the thread that started the work, never on a helper thread.
     ///
     /// ```
     /// # use windrow::Cancel;
-    /// let cancel = Cancel::asking(|| false);
+    /// let cancel = Cancel::with_poll(|| false);
     /// assert!(cancel.check().is_ok());
     /// cancel.cancel();
     /// assert!(cancel.check().is_err());
@@ -48,7 +48,7 @@ impl Cancel {
         self.0.stop.store(true, Ordering::Relaxed);
     }
 
-    /// Whether to go on.
+    /// Fails if the computation is to stop.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Cancelled`] once asked to stop.
@@ -65,7 +65,8 @@ impl Cancel {
 }
 
 impl Poll {
-    /// Asks, if it is time. Whoever is asked may itself come here.
+    /// Polls the callback if the interval has passed. The callback may call this again: `try_lock` keeps that from
+    /// deadlocking.
     fn should_stop(&self) -> bool {
         let now = self.started.elapsed();
         match self.next.try_lock() {

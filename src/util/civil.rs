@@ -1,17 +1,17 @@
-//! Civil dates and the ticks of Arrow's units of time.
+//! Civil dates, and ticks of Arrow's time units.
 
 use arrow_schema::TimeUnit;
 
-/// Seconds in a day that has no change of offset.
+/// Seconds in a day without a change of UTC offset.
 pub(crate) const SECONDS_PER_DAY: i64 = 86_400;
 
 /// Microseconds in a second.
 pub(crate) const MICROS_PER_SECOND: i64 = 1_000_000;
 
-/// Microseconds in a day that has no change of offset.
+/// Microseconds in a day without a change of UTC offset.
 pub(crate) const MICROS_PER_DAY: i64 = SECONDS_PER_DAY * MICROS_PER_SECOND;
 
-/// Days from 0000-03-01, where years are counted from so that they end with a leap day, to 1970-01-01.
+/// Days from 0000-03-01 to 1970-01-01. Years are counted from March so that the leap day is the last day of a year.
 const EPOCH_DAY: i64 = 719_468;
 
 /// Days in the 400 years after which the calendar repeats.
@@ -27,10 +27,11 @@ pub(crate) fn ticks_per_second(unit: TimeUnit) -> i64 {
     }
 }
 
-/// The month in which a day lies, counted from March of the year 0, and the day's number in it.
+/// The month of a day, counted from March of the year 0, and the day's number in the month, from 1. `day` counts from
+/// 1970-01-01.
 ///
-/// By arithmetic, because timestamps reach beyond the years of chrono: H. Hinnant, "chrono-Compatible Low-Level Date
-/// Algorithms", 2013.
+/// Computed arithmetically, because timestamps exceed the range of chrono. Source: H. Hinnant, "chrono-Compatible
+/// Low-Level Date Algorithms", 2013.
 pub(crate) fn month_of(day: i64) -> Option<(i64, i64)> {
     let day = day.checked_add(EPOCH_DAY)?;
     let (era, day) = (day.div_euclid(DAYS_PER_ERA), day.rem_euclid(DAYS_PER_ERA));
@@ -40,7 +41,7 @@ pub(crate) fn month_of(day: i64) -> Option<(i64, i64)> {
     Some(((era * 400 + year) * 12 + month, day - (153 * month + 2) / 5 + 1))
 }
 
-/// The first day of a month, counted as [`month_of`] does.
+/// The first day of a month, in the units of [`month_of`].
 pub(crate) fn first_day_of(month: i64) -> Option<i64> {
     let (year, month) = (month.div_euclid(12), month.rem_euclid(12));
     let (era, year) = (year.div_euclid(400), year.rem_euclid(400));
@@ -51,7 +52,7 @@ pub(crate) fn first_day_of(month: i64) -> Option<i64> {
 /// The year, month and day of a day counted from 1970-01-01.
 pub(crate) fn date_of(day: i64) -> Option<(i64, i64, i64)> {
     let (month, day) = month_of(day)?;
-    // From March to January.
+    // From years that begin in March to years that begin in January.
     let month = month + 2;
     Some((month.div_euclid(12), month.rem_euclid(12) + 1, day))
 }

@@ -1,4 +1,4 @@
-//! What every layer uses and nothing else explains: bits, threads, cancellation, fast loops and stores.
+//! Utilities for all layers: bitmaps, threads, cancellation, memory checks, vectorised loops, streaming stores.
 
 pub(crate) mod affinity;
 pub(crate) mod bitmap;

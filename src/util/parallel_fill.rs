@@ -1,13 +1,13 @@
-//! Room for values that several threads fill, chunk by chunk.
+//! Vectors that several threads fill, chunk by chunk.
 //!
-//! Memory has to be written before it is read, with zeros at least. One thread would write them all before the others begin,
-//! and by the time they come no cache has them any more; here each writes those of the chunk that it is about to fill.
-//! Cost: a write of each value, by the thread that has its chunk. Eight calls over a million rows in any order took 95 ms with
-//! one thread and 55 with two; 80 and 46 once their columns were zeroed so, and 88 and 49 where pieces were copied to their
-//! place instead. Values that come from the first of a chunk to its last are written over no zeros, 0.2 ms less for a column
-//! of a million, and past the caches where these would not hold them (`streaming_store.rs`).
+//! Memory must be initialised before it is read. If one thread zeroed it all, the zeros would have left the caches
+//! before the others fill their chunks; here each thread initialises the chunk that it is about to fill. A chunk that
+//! is written from its first value to its last is not zeroed at all, and vectors too large for the caches are written
+//! past them (`streaming_store.rs`).
+//!
+//! Cost: one write per value, by the thread that has the chunk.
 
-#![allow(unsafe_code)] // memory that nobody has written yet; figures above
+#![allow(unsafe_code)] // writes to uninitialised memory; measured in docs/performance.md
 
 use std::mem::{MaybeUninit, take};
 
@@ -18,25 +18,25 @@ use super::streaming_store::StoreMode;
 use super::threads::Threads;
 use crate::error::{Error, Result};
 
-/// A chunk of a vector, filled from its first value on.
+/// A chunk of a vector, filled from its first value to its last.
 pub(crate) struct Chunk<'a, T> {
     target: &'a mut [MaybeUninit<T>],
     filled: usize,
     writes: StoreMode,
-    /// The last values, of those that go past the caches; fewer than [`Chunk::STAGED_VALUES`].
+    /// Values not yet written, where stores bypass the caches; fewer than [`Chunk::STAGED_VALUES`].
     staged: Vec<T>,
 }
 
 impl<T: ArrowNativeType> Chunk<'_, T> {
-    /// Values that are put together in the cache before they go past it.
+    /// Values collected in the cache before a store that bypasses it.
     const STAGED_VALUES: usize = (32 << 10) / size_of::<T>();
 
-    /// How many values there is room for.
+    /// How many values are still to be appended.
     pub(crate) fn remaining(&self) -> usize {
         self.target.len() - self.filled - self.staged.len()
     }
 
-    /// Appends what `f` makes of each of `from`, for which there is room.
+    /// Appends `f` of each of `from`, at most [`Chunk::remaining`] values.
     #[inline]
     pub(crate) fn append<U>(&mut self, mut from: &[U], f: impl Fn(&U) -> T) {
         if !self.writes.is_uncached() {
@@ -54,7 +54,7 @@ impl<T: ArrowNativeType> Chunk<'_, T> {
         }
     }
 
-    /// Appends so many copies of `value`, for which there is room.
+    /// Appends `times` copies of `value`, at most [`Chunk::remaining`].
     #[inline]
     pub(crate) fn repeat(&mut self, value: T, times: usize) {
         if self.writes.is_uncached() {
@@ -78,27 +78,27 @@ impl<T: ArrowNativeType> Chunk<'_, T> {
         }
     }
 
-    /// Appends `values`, for which there is room.
+    /// Appends `values`, at most [`Chunk::remaining`].
     pub(crate) fn extend(&mut self, values: &[T]) {
         self.flush_staged();
         let writes = self.writes;
         self.fill_next(values.len(), |places| writes.copy(values, places));
     }
 
-    /// Writes what is held, and holds nothing.
+    /// Writes the staged values and clears them.
     fn flush_staged(&mut self) {
         self.write_staged();
         self.staged.clear();
     }
 
-    /// Writes what is held, to be written again.
+    /// Writes the staged values and keeps them staged.
     fn write_staged(&mut self) {
         let (writes, held) = (self.writes, take(&mut self.staged));
         self.fill_next(held.len(), |places| writes.copy(&held, places));
         self.staged = held;
     }
 
-    /// Has `flush_staged` fill all of the next places.
+    /// Calls `write` with the next `places` slots, all of which it must write, and counts them as filled.
     #[inline(always)]
     fn fill_next(&mut self, places: usize, write: impl FnOnce(&mut [MaybeUninit<T>])) {
         let end = self.filled + places;
@@ -107,10 +107,10 @@ impl<T: ArrowNativeType> Chunk<'_, T> {
     }
 }
 
-/// A vector of so many values: `work` appends each chunk's, whose number it is given.
+/// A vector of `values` values in chunks of `chunk`. `work` gets a chunk's number and appends its values.
 ///
 /// # Errors
-/// The first error of `work`; a chunk that was not filled.
+/// The first error of `work`; a chunk that `work` did not fill.
 pub(crate) fn fill_chunks<T: ArrowNativeType>(
     values: usize,
     chunk: usize,
@@ -120,11 +120,11 @@ pub(crate) fn fill_chunks<T: ArrowNativeType>(
     fill_sized_chunks(equal_chunks(values, chunk), threads, work).map(|(values, _)| values)
 }
 
-/// A vector of chunks side by side, each as long as it says: `work` appends a chunk's values, and gives what else there is to
-/// tell of it.
+/// A vector of adjacent chunks of the given lengths. `work` gets a chunk's item, appends its values, and returns a
+/// result; the results come back in the order of the chunks.
 ///
 /// # Errors
-/// The first error of `work`; a chunk that was not filled.
+/// The first error of `work`; a chunk that `work` did not fill.
 pub(crate) fn fill_sized_chunks<T: ArrowNativeType, I: Send, R: Send>(
     chunks: Vec<(usize, I)>,
     threads: &Threads,
@@ -138,12 +138,12 @@ pub(crate) fn fill_sized_chunks<T: ArrowNativeType, I: Send, R: Send>(
         chunk.flush_staged();
         if chunk.filled == chunk.target.len() { Ok(told) } else { Err(Error::internal("a chunk was not filled")) }
     };
-    // SAFETY: `Chunk::fill_next` counts places as filled once its caller, `append`, `repeat` or `extend`, has written all of them,
-    // from the first on; where they are not all of the chunk the work is an error.
+    // SAFETY: `Chunk::fill_next` counts slots as filled only after its callers (`append`, `repeat`, `extend`) have
+    // written all of them, from the first slot on. A chunk that is not filled to its end is an error.
     unsafe { write_chunks(values, chunks, threads, work) }
 }
 
-/// A vector of so many values, in chunks that are zeroed before `work` has them.
+/// A vector of `values` values in chunks of `chunk`, each zeroed before `work` gets it with its number.
 ///
 /// # Errors
 /// The first error of `work`.
@@ -155,23 +155,23 @@ pub(crate) fn fill_zeroed_chunks<T: Copy + Default + Send>(
 ) -> Result<Vec<T>> {
     let work = |number, room: &mut [MaybeUninit<T>]| {
         room.fill(MaybeUninit::new(T::default()));
-        // SAFETY: `fill` has just written all of it, and the places are borrowed for no longer than the values.
+        // SAFETY: `fill` has just written every slot, and the slice borrows `room` for no longer than `work` runs.
         work(number, unsafe { std::slice::from_raw_parts_mut(room.as_mut_ptr().cast::<T>(), room.len()) })
     };
-    // SAFETY: `work` fills its chunk before all else.
+    // SAFETY: `work` initialises its whole chunk before anything else.
     unsafe { write_chunks(values, equal_chunks(values, chunk), threads, work) }.map(|(values, _)| values)
 }
 
-/// So many values in chunks of so many each, by number.
+/// Chunks of `chunk` values (the last may be shorter) as pairs of length and number.
 fn equal_chunks(values: usize, chunk: usize) -> Vec<(usize, usize)> {
     let chunk = chunk.max(1);
     (0..values).step_by(chunk).map(|begin| chunk.min(values - begin)).zip(0..).collect()
 }
 
-/// A vector of so many values in chunks side by side, each as long as it says.
+/// A vector of `values` values in adjacent chunks of the given lengths.
 ///
 /// # Safety
-/// Where `work` gives no error it has written all of the chunk.
+/// If `work` returns without an error, it must have written every slot of its chunk.
 unsafe fn write_chunks<T: Send, I: Send, R: Send>(
     values: usize,
     chunks: Vec<(usize, I)>,
@@ -186,16 +186,17 @@ unsafe fn write_chunks<T: Send, I: Send, R: Send>(
     let count = chunks.len();
     let told = threads.map(chunks, |(item, room)| work(item, room))?;
     assert_eq!(told.len(), count, "chunks are written");
-    // SAFETY: `with_capacity` made room for as many; chunks side by side are all of it, and `work` has written each of them: it
-    // gave no error for any, and gave as many answers as there are chunks.
+    // SAFETY: `with_capacity` allocated `values` slots, and the adjacent chunks cover all of them (checked above).
+    // `work` returned without an error for each (the results are as many as the chunks), so by the contract every slot
+    // is written.
     unsafe { filled.set_len(values) };
     Ok((filled, told))
 }
 
-/// As many zeros.
+/// `values` zeros, written by all threads.
 ///
 /// # Errors
-/// The system has no threads left.
+/// No thread could be started.
 pub(crate) fn zeros<T: Copy + Default + Send>(values: usize, threads: &Threads) -> Result<Vec<T>> {
     fill_zeroed_chunks(values, threads.chunk_rows(values), threads, |_, _| Ok(()))
 }
@@ -207,7 +208,7 @@ mod tests {
     use crate::util::cancel::Cancel;
     use crate::util::streaming_store::BOTH_MODES;
 
-    /// Few and many, one by one, as copies, and as they lie.
+    /// Short and long chunks, filled by single values, by copies and by slices.
     #[test]
     fn chunks_are_filled_in_order() {
         for writes in BOTH_MODES {
@@ -231,7 +232,7 @@ mod tests {
                 }
                 chunk.flush_staged();
                 assert_eq!(chunk.filled, expected.len(), "{step}, {writes:?}");
-                // SAFETY: so many have been written, as the chunk says and the assertion before holds.
+                // SAFETY: the first `expected.len()` values are written, as the assertion above checks.
                 unsafe { vector.set_len(expected.len()) };
                 assert!(vector == expected, "{step}, {writes:?}");
             }

@@ -1,19 +1,19 @@
-//! Rank and select over a bitmap: how many bits are set before a place, and where the k-th set bit is.
+//! Rank and select over a bitmap: the number of set bits before a row, and the row of the k-th set bit.
 //!
-//! Cost: one count for every block of the bitmap to build; a rank is O(1), a select O(log n).
+//! Cost: building counts each word once; rank is O(1), select O(log n).
 //!
-//! G. Jacobson, "Space-efficient Static Trees and Graphs", FOCS 1989.
+//! Source: G. Jacobson, "Space-efficient Static Trees and Graphs", FOCS 1989.
 
 use arrow_buffer::BooleanBuffer;
 
 use super::bitmap::{select_in_word, word};
 
-/// Rows per counter of [`RankSelect`]: a word of bits, so counters cost half as much as the bitmap.
+/// Rows per counter of [`RankSelect`]: one word, so that the counters take half as much memory as the bitmap.
 const RANK_BLOCK: usize = 64;
 
 /// Counts of set bits before each word, for rank and select.
 ///
-/// Memory: 4 bytes per 64 rows. `rank` reads one counter and one word, `select` bisects the counters.
+/// Memory: 4 bytes per 64 rows. `rank` reads one counter and one word; `select` bisects the counters.
 #[derive(Debug, Clone)]
 pub(crate) struct RankSelect {
     bits: BooleanBuffer,
@@ -21,7 +21,7 @@ pub(crate) struct RankSelect {
 }
 
 impl RankSelect {
-    /// Counts over `bits`.
+    /// Builds the counts over `bits`.
     #[must_use]
     pub(crate) fn new(bits: BooleanBuffer) -> Self {
         let mut before = Vec::with_capacity(bits.len() / RANK_BLOCK + 2);
@@ -34,7 +34,7 @@ impl RankSelect {
         Self { bits, before }
     }
 
-    /// The bits counted.
+    /// The bitmap.
     #[must_use]
     pub(crate) fn bits(&self) -> &BooleanBuffer {
         &self.bits
@@ -52,7 +52,7 @@ impl RankSelect {
         before + (word(&self.bits, row - bit) & ((1 << bit) - 1)).count_ones() as usize
     }
 
-    /// The row of the `k`-th set bit, from 0.
+    /// The row of the `k`-th set bit, counted from 0; `None` if there are no more than `k`.
     #[must_use]
     pub(crate) fn select(&self, k: usize) -> Option<usize> {
         let block = self.before.partition_point(|&before| before as usize <= k).checked_sub(1)?;
@@ -69,7 +69,7 @@ impl RankSelect {
 mod tests {
     use super::*;
 
-    /// Of words with a bit here and there, with most bits and with all of them: each bit by its number, and how many are before.
+    /// Sparse words, dense words and full words: each set bit by its number, and its rank.
     #[test]
     fn select_finds_each_set_bit() {
         let mut seed = 1_u64;

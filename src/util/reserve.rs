@@ -1,28 +1,31 @@
-//! Memory that may not be there: allocations whose size grows with the rows fail as errors, and do not end the process.
+//! Checked allocation: allocations that grow with the number of rows fail with an error instead of ending the process.
 //!
-//! A large allocation is made only where [`SLACK_BYTES`] bytes more could be had: what is small, and what libraries allocate
-//! without asking, lives off them. Where a library makes a large one whose size is known, [`probe`] asks for it beforehand.
+//! A large allocation is made only if [`SLACK_BYTES`] more bytes remain available: small allocations, and those of
+//! libraries, which cannot be checked, use that slack. Before a library makes a large allocation of known size,
+//! [`probe`] checks for it.
 //!
-//! Cost: two system calls per allocation of [`LARGE_ALLOCATION_BYTES`] bytes or more, which takes far more page faults.
+//! Cost: two system calls per allocation of [`LARGE_ALLOCATION_BYTES`] bytes or more, which causes far more page
+//! faults.
 
 use arrow_array::Array;
 
 use crate::error::{Error, Remedy, Result};
 
-/// Allocations of so many bytes or more are made only where [`SLACK_BYTES`] is left behind them.
+/// Allocations of this size or larger are made only if [`SLACK_BYTES`] remain available.
 const LARGE_ALLOCATION_BYTES: usize = 1 << 20;
 
-/// Bytes that a large allocation leaves for small ones: so many, or this share of its own, as what goes with it, such as bits
-/// of the same rows, is some share of it.
+/// Bytes that a large allocation leaves available: this many, or this fraction of its own size if that is more, because
+/// related allocations, such as validity bits of the same rows, are proportional to it.
 const SLACK_BYTES: usize = 16 << 20;
 const SLACK_FRACTION: usize = 4;
 
-/// So many bytes are held against the memory that the system has left: it may promise more than it has.
+/// Allocations of this size or larger are compared with the memory that the system reports as available, because the
+/// system may grant more than it has.
 const AVAILABLE_CHECK_BYTES: usize = 256 << 20;
 
-/// Whether the process may have so many bytes more at this moment; no page is touched.
+/// Whether the process could allocate `bytes` more now. Touches no page.
 ///
-/// The system is asked. Where it has not so many, the program's allocator is: it may let go of memory that it keeps.
+/// Asks the system first. If it refuses, asks the program's allocator, which may release memory that it keeps.
 fn can_allocate(bytes: usize) -> bool {
     #[cfg(target_os = "linux")]
     if can_map(bytes) {
@@ -30,26 +33,26 @@ fn can_allocate(bytes: usize) -> bool {
     }
     let mut vector = Vec::<u8>::new();
     let had = vector.try_reserve_exact(bytes).is_ok();
-    // The compiler may leave out an allocation that nobody looks at.
+    // Without this the compiler may remove the unused allocation.
     std::hint::black_box(vector.as_ptr());
     had
 }
 
-/// Whether the system maps so many bytes, which an allocator might keep.
+/// Whether the system would map `bytes`. Not done through the allocator, which might keep the mapping.
 #[cfg(target_os = "linux")]
-#[allow(unsafe_code)] // a mapping has no safe name
+#[allow(unsafe_code)] // mmap has no safe interface
 fn can_map(bytes: usize) -> bool {
     use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
-    // SAFETY: a new mapping where the system likes it takes nothing from anyone; nobody but this function knows of it, and
-    // it goes at once, whole.
+    // SAFETY: a new anonymous mapping at an address that the system chooses overlaps no other. It is unmapped here as a
+    // whole, and no reference to it is made.
     unsafe {
         let all = mmap_anonymous(std::ptr::null_mut(), bytes, ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE);
         all.is_ok_and(|all| munmap(all, bytes).is_ok())
     }
 }
 
-/// `bytes` more could not be had.
+/// The error for `bytes` that cannot be allocated.
 fn out_of_memory(bytes: usize) -> Error {
     Error::memory_limit(format!(
         "{} MiB more could not be allocated; give the process more memory, pass fewer rows at once",
@@ -58,15 +61,15 @@ fn out_of_memory(bytes: usize) -> Error {
     .with_remedy(Remedy::Spill)
 }
 
-/// What an allocation of so many bytes leaves.
+/// The bytes that must remain available after an allocation of `bytes`.
 fn slack(bytes: usize) -> usize {
     SLACK_BYTES.max(bytes / SLACK_FRACTION)
 }
 
-/// Fails unless so many bytes could be allocated now, for an allocation that cannot fail itself.
+/// Fails unless `bytes` could be allocated now. For use before an allocation that cannot report failure itself.
 ///
 /// # Errors
-/// They could not.
+/// The memory is not available.
 pub(crate) fn probe(bytes: usize) -> Result<()> {
     if bytes < LARGE_ALLOCATION_BYTES {
         return Ok(());
@@ -74,38 +77,38 @@ pub(crate) fn probe(bytes: usize) -> Result<()> {
     can_allocate(bytes.saturating_add(slack(bytes))).then_some(()).ok_or_else(|| out_of_memory(bytes))
 }
 
-/// As [`probe`], for the start of a computation over so many rows: the allocations that are too small to be asked for
-/// each have their [`SLACK_BYTES`]. Few rows need less, and nothing is asked.
+/// As [`probe`], for the start of a computation over `rows` rows: checks for the slack that its small allocations use.
+/// Does nothing for few rows.
 ///
 /// # Errors
-/// They have not.
+/// The memory is not available.
 pub(crate) fn probe_start(rows: usize) -> Result<()> {
     if rows < LARGE_ALLOCATION_BYTES / size_of::<u64>() { Ok(()) } else { probe(LARGE_ALLOCATION_BYTES) }
 }
 
-/// As [`probe`], for `rows` values of a column, copied.
+/// As [`probe`], for a copy of `rows` values of a column.
 ///
 /// # Errors
-/// They could not be allocated.
+/// The memory is not available.
 pub(crate) fn probe_rows(column: &dyn Array, rows: usize) -> Result<()> {
     let width = column.data_type().primitive_width().unwrap_or_else(|| mean_bytes(column));
     probe(rows.saturating_mul(width))
 }
 
-/// The bytes that a value of a column takes, on average over its own.
+/// The mean size of a column's values in bytes.
 pub(crate) fn mean_bytes(column: &dyn Array) -> usize {
     column.to_data().get_slice_memory_size().unwrap_or(0).div_ceil(column.len().max(1))
 }
 
-/// As [`probe`], for columns that are put one behind the other.
+/// As [`probe`], for the concatenation of columns.
 ///
 /// # Errors
-/// They could not be allocated.
+/// The memory is not available.
 pub(crate) fn probe_concat(columns: &[&dyn Array]) -> Result<()> {
     probe(columns.iter().map(|column| column.to_data().get_slice_memory_size().unwrap_or(0)).sum())
 }
 
-/// Fails unless there is some memory left behind a large allocation.
+/// Fails unless the slack for a large allocation is available.
 fn check_slack(bytes: usize) -> Result<()> {
     if bytes < LARGE_ALLOCATION_BYTES {
         return Ok(());
@@ -113,20 +116,20 @@ fn check_slack(bytes: usize) -> Result<()> {
     can_allocate(slack(bytes)).then_some(()).ok_or_else(|| out_of_memory(bytes))
 }
 
-/// An empty vector with room for so many values.
+/// An empty vector with capacity for `values` values.
 ///
 /// # Errors
-/// There is no memory for it.
+/// The memory is not available.
 pub(crate) fn with_capacity<T>(values: usize) -> Result<Vec<T>> {
     let mut vector = Vec::new();
     reserve(&mut vector, values)?;
     Ok(vector)
 }
 
-/// Makes room for exactly so many values more.
+/// Reserves capacity for exactly `more` further values.
 ///
 /// # Errors
-/// There is no memory for it.
+/// The memory is not available.
 pub(crate) fn reserve<T>(vector: &mut Vec<T>, more: usize) -> Result<()> {
     if vector.capacity() - vector.len() >= more {
         return Ok(());
@@ -136,10 +139,10 @@ pub(crate) fn reserve<T>(vector: &mut Vec<T>, more: usize) -> Result<()> {
     check_slack(bytes)
 }
 
-/// Makes room for so many values more, and for as many again where it grows.
+/// Reserves capacity for `more` further values, with amortised growth.
 ///
 /// # Errors
-/// There is no memory for it.
+/// The memory is not available.
 #[inline]
 pub(crate) fn grow<T>(vector: &mut Vec<T>, more: usize) -> Result<()> {
     if vector.capacity() - vector.len() >= more { Ok(()) } else { grow_now(vector, more) }
@@ -152,10 +155,10 @@ fn grow_now<T>(vector: &mut Vec<T>, more: usize) -> Result<()> {
     check_slack(vector.capacity() * size_of::<T>())
 }
 
-/// The vector becomes so many times `value`.
+/// Replaces the contents of the vector by `times` copies of `value`.
 ///
 /// # Errors
-/// There is no memory for it.
+/// The memory is not available.
 pub(crate) fn refill<T: Clone>(vector: &mut Vec<T>, times: usize, value: T) -> Result<()> {
     vector.clear();
     reserve(vector, times)?;
@@ -163,31 +166,30 @@ pub(crate) fn refill<T: Clone>(vector: &mut Vec<T>, times: usize, value: T) -> R
     Ok(())
 }
 
-/// So many times `value`.
+/// A vector of `times` copies of `value`.
 ///
 /// # Errors
-/// There is no memory for it.
+/// The memory is not available.
 pub(crate) fn repeated<T: Clone>(value: T, times: usize) -> Result<Vec<T>> {
     probe(times.saturating_mul(size_of::<T>()))?;
-    // Zeros come from the system unwritten this way.
+    // `vec!` gets zeros from the system without writing them.
     Ok(vec![value; times])
 }
 
-/// The values of an iterator that knows how many they are.
+/// Collects an iterator of known length.
 ///
 /// # Errors
-/// There is no memory for them.
+/// The memory is not available.
 pub(crate) fn collect<T>(values: impl ExactSizeIterator<Item = T>) -> Result<Vec<T>> {
     let mut vector = with_capacity(values.len())?;
     vector.extend(values);
     Ok(vector)
 }
 
-/// Fails where the system says that it has not so many bytes left: it may promise more than it has. `what` is what they are
-/// for.
+/// Fails if the system reports fewer than `bytes` bytes available. `what` describes their use for the message.
 ///
 /// # Errors
-/// They are not left.
+/// The memory is not available.
 pub(crate) fn check_available(bytes: usize, what: impl FnOnce() -> String) -> Result<()> {
     let Some(left) = (bytes >= AVAILABLE_CHECK_BYTES).then(available_bytes).flatten().filter(|&left| left < bytes)
     else {
@@ -202,7 +204,8 @@ pub(crate) fn check_available(bytes: usize, what: impl FnOnce() -> String) -> Re
     )))
 }
 
-/// The bytes that the machine, or the process's group, has left; `None`: the system does not say.
+/// The available bytes of the machine or of the process's control group, whichever is less; `None` if the system does
+/// not report them.
 fn available_bytes() -> Option<usize> {
     let read = |path: &str| std::fs::read_to_string(path).ok();
     let field = |text: &str, name: &str| {
@@ -211,8 +214,8 @@ fn available_bytes() -> Option<usize> {
     };
     let memory = read("/proc/meminfo")?;
     let machine = (field(&memory, "MemAvailable:")? + field(&memory, "SwapFree:").unwrap_or(0)) << 10;
-    // Within a container, of either version of control groups; without a limit there is no number, or a huge one. Pages of
-    // files that nobody reads count as used, and go where memory is wanted.
+    // Limits of containers (control groups, version 2 and 1). Without a limit there is no number, or a huge one.
+    // Inactive file pages count as used but can be reclaimed, so they are added.
     let groups = [
         ("", "memory.max", "memory.current", "inactive_file"),
         ("memory/", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),

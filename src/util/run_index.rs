@@ -1,8 +1,8 @@
-//! Runs of rows (partitions, peer groups) by their number, and walked run by run.
+//! Runs of rows (partitions, peer groups) by number, and iteration over runs.
 //!
-//! Rank and select over the starts find the run that holds a row in O(log n), however long the run, where
-//! [`Boundaries`] scans; from there a walk over the bits of a block alone costs one step per run. So a block costs its own
-//! rows, never those of the huge partition it lies in. Memory: 4 bytes per 64 rows.
+//! Rank and select over the boundaries find the run that holds a row in O(log n), however long the run is, where
+//! [`Boundaries`] scans. Iterating over the runs of a block costs one step per run in the block, also within a huge
+//! partition. Memory: 4 bytes per 64 rows.
 
 use std::convert::Infallible;
 use std::hint::select_unpredictable;
@@ -16,11 +16,11 @@ use super::rank_select::RankSelect;
 use super::simd::with_widest_vectors;
 use crate::error::Result;
 
-/// The runs between edges.
+/// The runs of [`Boundaries`], indexed.
 #[derive(Debug, Clone)]
 pub(crate) struct RunIndex {
     ranks: RankSelect,
-    /// 1 where row 0 has its bit; row 0 begins a run in any case.
+    /// 1 if the bit of row 0 is set, else 0. Row 0 begins a run in either case.
     first: usize,
 }
 
@@ -59,7 +59,7 @@ impl RunIndex {
         self.count_before(row + 1) - self.first
     }
 
-    /// The first row of the run of this number; behind the last row for a number past the last run.
+    /// The first row of run `number`; the number of rows if there is no such run.
     pub(crate) fn run_start_of(&self, number: usize) -> usize {
         if number == 0 { 0 } else { self.ranks.select(number - 1 + self.first).unwrap_or(self.len()) }
     }
@@ -73,12 +73,12 @@ impl RunIndex {
         }
     }
 
-    /// The row behind the run that holds `row`.
+    /// The row after the run that holds `row`.
     pub(crate) fn run_end(&self, row: usize) -> usize {
         self.next_start(row + 1)
     }
 
-    /// The first row at or after `row` where a run begins, or the end.
+    /// The first row at or after `row` where a run begins, or the number of rows.
     pub(crate) fn next_start(&self, row: usize) -> usize {
         if row >= self.len() || self.bit(row) {
             row
@@ -87,8 +87,8 @@ impl RunIndex {
         }
     }
 
-    /// Writes what `f` makes of each of `rows` and of the first row of its run: without a branch on where runs begin, which
-    /// cannot be foreseen where they are short.
+    /// Writes `f(row, first row of its run)` for each of `rows`. Does not branch on where runs begin, which is
+    /// unpredictable for short runs.
     #[inline]
     pub(crate) fn map_run_starts(&self, rows: Range<usize>, out: &mut [u32], f: impl Fn(u32, u32) -> u32) {
         if rows.is_empty() {
@@ -101,7 +101,7 @@ impl RunIndex {
                 for (at, out) in rows.step_by(WORD_BITS).zip(out.chunks_mut(WORD_BITS)) {
                     let (first, starts) = (at as u32, self.word(at));
                     if starts == 0 {
-                        // What a loop reads is its own, or compilers make no vectors of it.
+                        // A local copy: the loop is vectorised only if nothing it reads can change.
                         let begin = begin;
                         out.iter_mut().zip(first..).for_each(|(slot, row)| *slot = f(row, begin));
                         continue;
@@ -116,7 +116,7 @@ impl RunIndex {
         );
     }
 
-    /// Writes what `f` makes of each of `rows` and of the row behind its run, as [`RunIndex::map_run_starts`] does.
+    /// Writes `f(row, row after its run)` for each of `rows`, in the way of [`RunIndex::map_run_starts`].
     #[inline]
     pub(crate) fn map_run_ends(&self, rows: Range<usize>, out: &mut [u32], f: impl Fn(u32, u32) -> u32) {
         let Some(last) = rows.clone().next_back() else { return };
@@ -148,7 +148,7 @@ impl RunIndex {
         bits.map(move |at| first + at)
     }
 
-    /// Calls `f` with each run that holds some of `rows`, and with the rows of it that are among `rows`.
+    /// Calls `f` with each run that intersects `rows`, and with the intersection.
     #[inline(always)]
     pub(crate) fn for_each_run(&self, rows: Range<usize>, f: impl FnMut(Range<usize>, Range<usize>)) {
         if !rows.is_empty() {
@@ -156,7 +156,7 @@ impl RunIndex {
         }
     }
 
-    /// As [`RunIndex::for_each_run`], up to the first error of `f`.
+    /// As [`RunIndex::for_each_run`], until the first error of `f`.
     #[inline(always)]
     pub(crate) fn try_for_each_run(
         &self,
@@ -169,7 +169,7 @@ impl RunIndex {
         self.try_for_each_run_in(self.run_start(rows.start)..self.run_end(rows.end - 1), rows, f)
     }
 
-    /// As [`RunIndex::for_each_run`], where it is known that a run begins at `around.start` and one ends at `around.end`.
+    /// As [`RunIndex::for_each_run`], if it is known that a run begins at `around.start` and one ends at `around.end`.
     pub(crate) fn for_each_run_between(
         &self,
         around: &Range<usize>,
@@ -185,7 +185,7 @@ impl RunIndex {
 
     #[inline(always)]
     fn for_each_run_in(&self, around: Range<usize>, rows: Range<usize>, mut f: impl FnMut(Range<usize>, Range<usize>)) {
-        // A closure of its own function would be compiled without the vector instructions of its caller.
+        // The attribute is needed: a closure that is not inlined is compiled without its caller's target features.
         let walked = self.try_for_each_run_in(
             around,
             rows,
@@ -200,7 +200,7 @@ impl RunIndex {
         }
     }
 
-    /// The walk: `around` runs from the begin of the first row's run to the end of the last row's.
+    /// The iteration. `around` reaches from the start of the first row's run to the end of the last row's.
     #[inline(always)]
     fn try_for_each_run_in<E>(
         &self,

@@ -1,4 +1,4 @@
-//! What a slice shows of the buffers that it shares with others: its bytes, and a copy of those alone.
+//! The part of shared buffers that a slice refers to: its size, and a copy of it alone.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use arrow_select::take::take;
 
 use crate::error::Result;
 
-/// The bytes of a column's own rows; text that views show elsewhere, and a dictionary, count as Arrow counts them.
+/// The size in bytes of a column's own rows. The text buffers of view types, and dictionaries, count as in Arrow.
 pub(crate) fn slice_size(column: &dyn Array) -> usize {
     let nulls = column.nulls().map_or(0, |_| column.len().div_ceil(8));
     match column.data_type() {
@@ -40,21 +40,21 @@ fn list_size<O: OffsetSizeTrait>(lists: &GenericListArray<O>) -> usize {
 fn list_view_size<O: OffsetSizeTrait>(lists: &GenericListViewArray<O>) -> usize {
     let values = lists.values();
     let shown = visible_sizes(lists).sum::<usize>().min(values.len());
-    // A share of all values: those shown may lie anywhere among them.
+    // An estimate in proportion to the lengths: the referenced values may lie anywhere.
     let share = slice_size(values) as u128 * shown as u128 / values.len().max(1) as u128;
     2 * lists.len() * size_of::<O>() + share as usize
 }
 
-/// The lists' lengths, which are 0 where they are null, whatever their slots say.
+/// The lists' lengths, 0 for null lists.
 fn visible_sizes<O: OffsetSizeTrait>(lists: &GenericListViewArray<O>) -> impl Iterator<Item = usize> {
     lists.sizes().iter().enumerate().map(|(row, size)| if lists.is_valid(row) { size.as_usize() } else { 0 })
 }
 
-/// The slice without values of rows that it does not show: views keep those of their whole batch alive, and batch by
-/// batch they would add up. Other types are given back as they are.
+/// A slice without the values that it does not refer to. View types keep all buffers of their batch alive, which would
+/// add up over batches. Other types are returned unchanged.
 ///
 /// # Errors
-/// Values that cannot be taken.
+/// The values cannot be gathered.
 pub(crate) fn compact(slice: &ArrayRef) -> Result<ArrayRef> {
     Ok(match slice.data_type() {
         DataType::Utf8View => Arc::new(slice.as_string_view().gc()),
@@ -65,7 +65,7 @@ pub(crate) fn compact(slice: &ArrayRef) -> Result<ArrayRef> {
     })
 }
 
-/// List views that share more than they hide stay as they are.
+/// List views that refer to all of their values, or overlap, are returned unchanged.
 fn compact_lists<O: OffsetSizeTrait>(slice: &ArrayRef) -> Result<ArrayRef> {
     let lists = slice.as_list_view::<O>();
     let (DataType::ListView(field) | DataType::LargeListView(field)) = lists.data_type() else {

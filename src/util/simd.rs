@@ -1,34 +1,33 @@
 //! Loops compiled twice: for any processor, and for those with AVX2.
 //!
-//! x86-64 as such compares no 64-bit integers several at once, and knows no least of unsigned ones. Most processors in use
-//! do, but a wheel must run on all of them. So a loop over values is handed to [`with_widest_vectors`], which has it compiled for both and
-//! chooses when it runs. The results are the same bits: no instruction among them rounds in another way.
-//! A million row numbers of rows in order took 2.2 ms without and 1.65 with it (whole call, one thread), a moving sum 6.6 and
-//! 5.6, `last_value(x) IGNORE NULLS` 7.1 and 6.2.
+//! Baseline x86-64 has no vector comparison of 64-bit integers and no vector minimum of unsigned ones. Most processors
+//! have both, but a wheel must run on all of them. So a loop over values is passed to [`with_widest_vectors`], which
+//! compiles it for both and chooses at run time. The results are bit-identical: none of the instructions rounds
+//! differently.
 //!
-//! Cost: a test and a call, some 2 ns. The loop itself has to be inlined into it (`#[inline(always)]`, closures too): what is
-//! called from there stays as it is.
+//! Cost: one test and one call. The loop must be inlined into it (`#[inline(always)]`, closures too): functions called
+//! from there are compiled for the baseline only.
 
-#![allow(unsafe_code)] // the call of a function for some processors only; figures above
+#![allow(unsafe_code)] // calls a function compiled for some processors only; measured in docs/performance.md
 
-/// What `work` returns, by the widest vectors that the processor has.
+/// Runs `work`, compiled for the widest vectors that the processor has.
 #[inline]
 pub(crate) fn with_widest_vectors<R>(work: impl FnOnce() -> R) -> R {
     #[cfg(target_arch = "x86_64")]
     if has_avx2() {
-        // SAFETY: `has_avx2` has asked the processor for all features that `with_avx2` is compiled for.
+        // SAFETY: `has_avx2` has checked that the processor has all features that `with_avx2` is compiled for.
         return unsafe { x86::with_avx2(work) };
     }
     work()
 }
 
-/// What `work` returns; `None` where the processor has no AVX2 though its kind may: the caller has another, slower way then.
+/// Runs `work` compiled for AVX2. `None` on an x86-64 processor without AVX2: the caller then takes a slower path.
 ///
-/// For loops that are compiled for each aggregate anew: of these there is one copy, where [`with_widest_vectors`] makes two.
+/// For loops that are compiled once per aggregate: this makes one copy of the loop, [`with_widest_vectors`] two.
 #[inline]
 pub(crate) fn with_avx2_only<R>(work: impl FnOnce() -> R) -> Option<R> {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: `has_avx2` has asked the processor for all features that `with_avx2` is compiled for.
+    // SAFETY: `has_avx2` has checked that the processor has all features that `with_avx2` is compiled for.
     return has_avx2().then(|| unsafe { x86::with_avx2(work) });
     #[cfg(not(target_arch = "x86_64"))]
     Some(work())
@@ -42,7 +41,7 @@ mod x86 {
     use std::arch::is_x86_feature_detected;
     use std::sync::atomic::{AtomicU8, Ordering};
 
-    /// Whether the processor has all that [`with_avx2`] asks for; every one since Haswell and Zen does.
+    /// Whether the processor has all features of [`with_avx2`]; all since Haswell and Zen have.
     #[inline]
     pub(super) fn has_avx2() -> bool {
         #[cfg(test)]
@@ -55,7 +54,8 @@ mod x86 {
         }
     }
 
-    /// What the processor was found to have. No lock: a process that is forked while another thread holds one waits for ever.
+    /// The cached result of [`detect`]. An atomic, not a lock: a process forked while another thread holds a lock would
+    /// deadlock.
     static DETECTED: AtomicU8 = AtomicU8::new(UNKNOWN);
     const UNKNOWN: u8 = 0;
     const WITHOUT_AVX2: u8 = 1;
@@ -83,7 +83,7 @@ thread_local! {
     static PORTABLE: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
-/// What `work` returns in either way: as it is compiled for any processor, and for this one.
+/// The results of `work` compiled for any processor and for this one.
 #[cfg(test)]
 pub(crate) fn portable_and_widest<R>(work: impl Fn() -> R) -> [R; 2] {
     [true, false].map(|portable| {
@@ -98,13 +98,13 @@ pub(crate) fn portable_and_widest<R>(work: impl Fn() -> R) -> [R; 2] {
 mod tests {
     use super::*;
 
-    /// Which way was taken shows in [`with_avx2_only`], which asks as [`with_widest_vectors`] does.
+    /// [`with_avx2_only`] shows which variant ran; it tests the processor as [`with_widest_vectors`] does.
     #[test]
     fn simd_and_portable_are_both_tested() {
         #[cfg(target_arch = "x86_64")]
         let ways = {
             use std::arch::is_x86_feature_detected;
-            // Processors that have these two have the rest as well.
+            // Processors with these two have the other features too.
             let able = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi2");
             [None, able.then_some(7)]
         };

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// The ranges, which follow each other with or without gaps, as slices of `values`.
+/// The ranges, which are ascending and disjoint, as slices of `values`.
 pub(crate) fn split_at_ranges<T>(
     mut values: &mut [T],
     ranges: impl IntoIterator<Item = Range<usize>>,

@@ -1,6 +1,6 @@
-//! The known name closest to an unknown one, for messages.
+//! The known name closest to an unknown one, for error messages.
 
-/// How many letters must change to make one name of the other (Levenshtein), for "did you mean".
+/// The Levenshtein distance of two names, ignoring case.
 pub(crate) fn edit_distance(left: &str, right: &str) -> usize {
     let right: Vec<char> = right.chars().flat_map(char::to_lowercase).collect();
     let mut row: Vec<usize> = (0..=right.len()).collect();
@@ -16,7 +16,7 @@ pub(crate) fn edit_distance(left: &str, right: &str) -> usize {
     row[right.len()]
 }
 
-/// `did you mean "x"?` where a known name is close, else the names there are.
+/// `did you mean "x"?` if a known name is close, else a list of the known names.
 pub(crate) fn did_you_mean(name: &str, what: &str, known: &[&str]) -> String {
     const MAX_LISTED_NAMES: usize = 40;
     let closest = known.iter().map(|known| (edit_distance(name, known), known)).min();

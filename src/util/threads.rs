@@ -1,4 +1,4 @@
-//! Threads: work cut into pieces, each answered on its own.
+//! Threads: work is cut into items, which threads take one by one.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,51 +12,51 @@ use super::cancel::Cancel;
 use super::reserve;
 use crate::error::{Error, Remedy, Result};
 
-/// Fewer rows than this per thread are answered in less time than it takes to start one (some 50 µs).
+/// With fewer rows per thread, starting a thread takes longer than the work.
 const MIN_ROWS_PER_THREAD: usize = 32 * 1024;
 
-/// Bytes of a thread's stack, and of what else it is given.
+/// The size of a thread's stack and of its other allocations.
 const STACK_BYTES: usize = 4 << 20;
 
-/// The threads of one computation: the caller's own, and others that are started when they are first needed. These live
-/// no longer than the computation does, so none is ever there before a fork.
+/// The threads of one computation: the caller's own, and helpers that are started when first needed. Helpers end with
+/// the computation, so that none exists when the process forks later.
 #[derive(Debug, Clone)]
 pub struct Threads {
     count: usize,
-    /// The others are to keep off the processor of whoever calls them.
+    /// Whether helpers avoid the caller's processor, if the machine is otherwise idle.
     spread: bool,
     cancel: Cancel,
     helpers: Arc<OnceLock<std::result::Result<Helpers, String>>>,
 }
 
-/// The other threads.
+/// The helper threads.
 #[derive(Debug)]
 struct Helpers {
     pool: ThreadPool,
-    /// Whether they keep off the processor of whoever calls them.
+    /// Whether they avoid the caller's processor.
     avoid_caller: bool,
 }
 
 impl Threads {
-    /// As many as `asked`, or as the machine has when 0. Their work stops once `cancel` says so, which goes on being asked
-    /// where the caller's thread waits for the others.
+    /// `asked` threads, or as many as the machine has processors if 0. Work stops once `cancel` is set; while the
+    /// caller's thread waits for helpers it keeps polling `cancel`.
     #[must_use]
     pub fn new(asked: usize, cancel: &Cancel) -> Self {
         Self { count: Self::count(asked), spread: false, cancel: cancel.clone(), helpers: Arc::default() }
     }
 
-    /// These threads, of which the others keep off the processor of whoever calls them, if that is asked for and nobody else
-    /// runs on the machine when they are started.
+    /// The same threads, whose helpers avoid the caller's processor if `spread` is set and no other thread runs on the
+    /// machine when they start.
     #[must_use]
     pub(crate) fn with_spread(self, spread: bool) -> Self {
         Self { spread, ..self }
     }
 
-    /// How many there are if so many are asked for.
+    /// The number of threads for a request of `asked`: the number itself, or that of available processors if 0.
     #[must_use]
     pub fn count(asked: usize) -> usize {
-        // The system reads files to tell, which takes as long as a small computation. 0: it has not been asked yet. No lock:
-        // a process that is forked while another thread holds one waits for ever.
+        // Cached, because asking reads files, which takes as long as a small computation. 0: not yet asked. An atomic,
+        // not a lock: a process forked while another thread holds a lock would deadlock.
         static AVAILABLE: AtomicUsize = AtomicUsize::new(0);
         if asked > 0 {
             return asked;
@@ -71,28 +71,28 @@ impl Threads {
         }
     }
 
-    /// No more of these threads than so many rows are worth.
+    /// At most as many threads as pay for `rows` rows.
     #[must_use]
     pub(crate) fn limited_to_rows(self, rows: usize) -> Self {
         Self { count: self.count.min(rows / MIN_ROWS_PER_THREAD).max(1), ..self }
     }
 
-    /// These threads, or the caller's own where so few rows are not worth the start of another.
+    /// The same threads, or only the caller's own if `rows` is too small for a second one.
     pub(crate) fn for_rows(&self, rows: usize) -> Self {
         if rows < 2 * MIN_ROWS_PER_THREAD { self.single() } else { self.clone() }
     }
 
-    /// The caller's own thread only.
+    /// Only the caller's own thread.
     pub(crate) fn single(&self) -> Self {
         Self { count: 1, ..self.clone() }
     }
 
-    /// What says whether to go on.
+    /// The cancellation flag.
     pub(crate) fn cancel(&self) -> &Cancel {
         &self.cancel
     }
 
-    /// `rows` cut into pieces of about the same length, one for each thread that is worth its start.
+    /// `rows` cut into ranges of about equal length, one per thread that pays.
     #[must_use]
     pub(crate) fn ranges(&self, rows: &Range<usize>) -> Vec<Range<usize>> {
         let pieces = self.count.min(rows.len() / MIN_ROWS_PER_THREAD).max(1);
@@ -100,17 +100,18 @@ impl Threads {
         (0..pieces).map(|piece| at(piece)..at(piece + 1)).collect()
     }
 
-    /// How many of `rows` rows a thread takes where each has a slice of its own to write; at least one.
+    /// The rows per thread where each thread writes its own slice of `rows` rows; at least 1.
     #[must_use]
     pub(crate) fn chunk_rows(&self, rows: usize) -> usize {
         rows.div_ceil(self.ranges(&(0..rows)).len()).max(1)
     }
 
-    /// `work` on each item; results in the items' order. The caller's thread takes items as the others do, each the first
-    /// that is left; once one has failed, no further one is begun.
+    /// Calls `work` on each item and returns the results in the order of the items. The caller's thread takes items as
+    /// the helpers do, in order; after an error no further item is begun.
     ///
     /// # Errors
-    /// The first item's error that there is; the system has no threads left. Without one there are as many results as items.
+    /// The error of the first item that failed; no thread could be started. Without an error there are as many results
+    /// as items.
     pub(crate) fn map<I: Send, T: Send>(
         &self,
         items: Vec<I>,
@@ -134,12 +135,12 @@ impl Threads {
             }
         };
         self.run_on_helpers(helpers, others, &take);
-        // Items are begun in order: all before one that failed have been answered.
+        // Items are begun in order, so all items before the first error have a result.
         let answers = results.into_iter().flatten().collect::<Result<Vec<_>>>()?;
         if answers.len() == count { Ok(answers) } else { Err(Error::internal("an item was not answered")) }
     }
 
-    /// Calls `take` on this thread and on so many others. Not generic, so that it is compiled once.
+    /// Calls `take` on this thread and on `others` helpers. Not generic, so that it is compiled once.
     fn run_on_helpers(&self, helpers: &Helpers, others: usize, take: &(dyn Fn() + Sync)) {
         let (done, waiting) = channel::<()>();
         let own = helpers.avoid_caller.then(Processor::current);
@@ -155,11 +156,11 @@ impl Threads {
             }
             drop(done);
             if own.is_some() {
-                // A helper that was put on this processor leaves it as soon as it runs.
+                // Lets a helper that was placed on this processor run and move away.
                 std::thread::yield_now();
             }
             take();
-            // A helper that has to wait goes on with what other helpers have left.
+            // Only the caller's own thread polls; a helper must not block here, it takes other helpers' work instead.
             while rayon::current_thread_index().is_none()
                 && waiting.recv_timeout(Cancel::POLL_INTERVAL) == Err(RecvTimeoutError::Timeout)
                 && self.cancel.check().is_ok()
@@ -167,10 +168,10 @@ impl Threads {
         });
     }
 
-    /// The other threads.
+    /// The helpers, started on the first call.
     fn helpers(&self) -> Result<&Helpers> {
         let start = || {
-            // A thread that cannot be given its own stacks ends the process.
+            // Rust aborts the process if a new thread cannot allocate its stacks.
             reserve::probe(self.count * STACK_BYTES).map_err(|error| error.message().to_string())?;
             let apart = self.spread && Processor::is_only_busy_thread();
             let name = |number| format!("windrow-{number}");
@@ -186,7 +187,7 @@ impl Threads {
     }
 }
 
-/// The next of items that several threads take.
+/// The next item of an iterator that several threads share.
 fn next_item<I: Iterator>(left: &Mutex<I>) -> Option<I::Item> {
     left.lock().unwrap_or_else(PoisonError::into_inner).next()
 }
@@ -234,7 +235,7 @@ mod tests {
         assert_eq!(counted(3, 100 * MIN_ROWS_PER_THREAD), 3);
     }
 
-    /// Two items wait for each other, so two threads must have them; and within each the same again.
+    /// Two items wait for each other, so two threads must run them; each also runs a nested `map`.
     #[test]
     fn threads_run_concurrently() {
         let threads = Threads::new(3, &Cancel::default());
@@ -266,7 +267,7 @@ mod tests {
         assert!(catch_unwind(AssertUnwindSafe(work)).is_err());
     }
 
-    /// Whoever waits for a helper still hears that it is to stop.
+    /// A caller that waits for a helper still notices cancellation.
     #[test]
     fn waiting_caller_sees_cancellation() {
         let own = std::thread::current().id();

@@ -1,13 +1,12 @@
-//! An allocator that asks the system for huge pages where much memory is wanted at once, and keeps some for the next time.
+//! An allocator that uses huge pages for large allocations, and keeps freed memory for reuse.
 //!
-//! A column of results is memory nobody has touched yet, and the system hands that out page by page: a fault per 4 KiB,
-//! which may cost more than all that is computed. Linux has pages of 2 MiB for whoever asks (`madvise`), as numpy does
-//! for its arrays. What is given back is kept, up to a sixteenth of the machine's memory and 2 GiB, since a computation
-//! soon wants as much again; the system may take it meanwhile, what came back longest ago makes room for what comes, and all of
-//! it goes where the process may have no more.
-//! Columns of a block of rows are smaller, come and go by the hundred, and the system's allocator gives each back to the
-//! system; of 64 KiB and more some are kept too, on pages as they are.
-//! Everything else, and every other system, goes to the system's allocator as it is.
+//! A result column is memory that is not yet backed by pages. The system provides it page by page, with a fault per 4
+//! KiB, which may cost more than the computation. Linux provides pages of 2 MiB on request (`madvise`), as numpy does
+//! for its arrays. Freed memory is kept, up to a sixteenth of the machine's memory and 2 GiB, because a computation
+//! soon needs as much again. The system may reclaim it meanwhile; the oldest is released when new memory is kept, and
+//! all of it when an allocation fails. Columns of a block of rows are smaller and are allocated and freed frequently,
+//! and the system's allocator would return each to the system; allocations of 64 KiB and more are also kept, on normal
+//! pages. Everything else, and every other operating system, uses the system's allocator directly.
 //!
 //! ```
 //! #[global_allocator]
@@ -17,20 +16,21 @@
 //! assert_eq!(column.iter().sum::<i64>(), 1 << 20);
 //! ```
 //!
-//! windrow's Python package is built with it; the crate `windrow` leaves the choice of an allocator to its user. Cost: some system calls per allocation that nothing kept fits, and up to an eighth of
-//! address space more than was asked for, which is memory only once it is written. `benches/stages.rs` shows what it saves.
+//! windrow's Python package uses it; the crate `windrow` leaves the choice of an allocator to its user. Cost: some
+//! system calls per allocation that no kept memory fits, and up to an eighth more address space than requested, which
+//! takes memory only once it is written. Bench: `benches/stages.rs`.
 
 #![allow(unsafe_code)] // an allocator is nothing else; docs/performance.md, "Memory and caches", has what it brings
 
 use std::alloc::{GlobalAlloc, Layout, System};
 
-/// The system's allocator; on Linux with huge pages for allocations of 2 MiB or more, and some of 64 KiB or more kept.
+/// The system's allocator; on Linux with huge pages for allocations of 2 MiB or more, and reuse from 64 KiB on.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct HugePages;
 
 impl HugePages {
-    /// Keeps no more than so many bytes, of huge pages and of others each, for the next time, from now on and for the whole process: for whoever has little
-    /// memory to stay within. What was kept beyond goes back to the system at once. It never raises what is kept.
+    /// Limits the memory kept for reuse to `bytes`, for huge pages and for others each, from now on and for the whole
+    /// process. Memory kept beyond that is released at once. The limit is never raised.
     pub fn keep_at_most(bytes: usize) {
         mapped::keep_at_most(bytes);
     }
@@ -46,31 +46,32 @@ mod mapped {
     /// The size of a huge page on x86-64, and on aarch64 with pages of 4 KiB.
     pub(super) const PAGE: usize = 2 << 20;
 
-    /// The least that is mapped, and on which boundary if it is no huge page.
+    /// The minimum size of a mapping, and the alignment of one smaller than a huge page.
     const LEAST: usize = 64 << 10;
     const BOUNDARY: usize = 4 << 10;
 
-    /// Sizes between two powers of two: what one computation gives back fits the next one of about as many rows.
+    /// The number of sizes between two powers of two: memory freed by one computation then fits the next one of similar
+    /// size.
     const STEPS: usize = 8;
 
-    /// Memory kept for the next time: the share of the machine's, the most of it in bytes, that of less than a huge page,
-    /// and the most of each in pieces.
+    /// Limits of the memory kept for reuse: the fraction of the machine's memory, the bytes of huge pages, the bytes of
+    /// smaller mappings, and the number of mappings of each kind.
     const SHARE: usize = 16;
     const KEPT: usize = 2 << 30;
     const KEPT_SMALL: usize = 16 << 20;
     const PIECES: usize = 64;
 
-    /// How often a lock is asked for where what is kept must go.
+    /// The number of attempts to take a lock when kept memory must be released.
     const TRIES: usize = 1000;
 
-    /// Memory that was given back, the oldest first: where it is and how large. A lock that is taken is passed by, never
-    /// waited for: in a process forked meanwhile nobody would ever let go of it.
+    /// Freed mappings, the oldest first, with address and size. The lock is only tried, never waited for: in a process
+    /// forked while another thread held it, it is never released.
     static BACK: Mutex<Back> = Mutex::new(Back::NOTHING);
 
-    /// The same, of less than a huge page each.
+    /// The same for mappings smaller than a huge page.
     static SMALL_BACK: Mutex<Back> = Mutex::new(Back::NOTHING);
 
-    /// Where memory of that size is kept.
+    /// The list for mappings of that size.
     fn back(size: usize) -> &'static Mutex<Back> {
         if size < PAGE { &SMALL_BACK } else { &BACK }
     }
@@ -81,7 +82,7 @@ mod mapped {
         bytes: usize,
     }
 
-    /// The size of the mapping for `layout`, if it is large enough for one. It depends on nothing else.
+    /// The size of the mapping for `layout`; `None` if it is not mapped. It depends on the layout only.
     pub(super) fn size(layout: Layout) -> Option<usize> {
         let boundary = if layout.size() < PAGE { BOUNDARY } else { PAGE };
         if layout.size() < LEAST || layout.align() > boundary {
@@ -91,7 +92,7 @@ mod mapped {
         layout.size().checked_next_multiple_of(step)
     }
 
-    /// `size` bytes on their boundary, and whether they are zeroed; or null.
+    /// `size` bytes, aligned, and whether they are zeroed; or null.
     pub(super) fn get(size: usize) -> (*mut u8, bool) {
         match take_back(size) {
             Some(memory) => (memory, false),
@@ -99,24 +100,24 @@ mod mapped {
         }
     }
 
-    /// Gives back what [`get`] gave.
+    /// Frees memory obtained from [`get`].
     ///
     /// # Safety
-    /// `memory` is from `get(size)` and is used no more.
+    /// `memory` is from `get(size)` and is not used afterwards.
     pub(super) unsafe fn give_back(memory: *mut u8, size: usize) {
         let most = || if size < PAGE { keep().min(KEPT_SMALL) } else { keep() };
         if size <= most()
             && let Ok(mut back) = back(size).try_lock()
         {
-            // Asked again behind the lock: whoever lowers it then finds all that is kept beyond.
+            // Checked again under the lock: a concurrent call that lowers the limit then releases everything beyond it.
             let keep = most();
             if size <= keep {
-                // SAFETY: as the caller promises.
+                // SAFETY: passes on the caller's promise.
                 unsafe { back.put(memory, size, keep) };
                 return;
             }
         }
-        // SAFETY: a mapping of [`map`], whole, as the caller promises, which uses it no more.
+        // SAFETY: by the caller's promise this is a whole mapping of [`map`], which is not used afterwards.
         unsafe {
             libc::munmap(memory.cast(), size);
         }
@@ -124,12 +125,12 @@ mod mapped {
 
     /// See [`super::HugePages::keep_at_most`].
     pub(super) fn keep_at_most(bytes: usize) {
-        keep(); // 0 is no limit yet, and less than any
+        keep(); // so that the limit is set: 0 means unset and would win every minimum
         KEEP.fetch_min(bytes.max(1), Ordering::SeqCst);
         let_go_beyond(bytes);
     }
 
-    /// Gives to the system what is kept of each kind beyond so many bytes.
+    /// Releases the memory of each kind kept beyond `bytes`.
     pub(super) fn let_go_beyond(bytes: usize) {
         for back in [&BACK, &SMALL_BACK] {
             let Some(mut back) = locked(back) else { continue };
@@ -139,8 +140,8 @@ mod mapped {
         }
     }
 
-    /// The lock, which others hold for a system call or two; `None` where it is held for longer, as in a process that was
-    /// forked while another thread held it.
+    /// Takes the lock, which others hold for a system call or two; `None` if it stays locked, as in a process forked
+    /// while another thread held it.
     fn locked(back: &Mutex<Back>) -> Option<MutexGuard<'_, Back>> {
         (0..TRIES).find_map(|_| {
             let lock = back.try_lock().ok();
@@ -151,20 +152,20 @@ mod mapped {
         })
     }
 
-    /// The bytes of huge pages that are kept.
+    /// The bytes of huge pages kept for reuse.
     #[cfg(test)]
     pub(super) fn kept() -> usize {
         locked(&BACK).map_or(0, |back| back.bytes)
     }
 
-    /// The most bytes to keep; 0: nobody has asked yet.
+    /// The maximum number of bytes to keep; 0 if not yet determined.
     static KEEP: AtomicUsize = AtomicUsize::new(0);
 
     fn keep() -> usize {
         match KEEP.load(Ordering::SeqCst) {
             0 => {
                 let keep = (memory().min(address_space()) / SHARE).clamp(PAGE, KEPT);
-                // Whoever was first may have lowered it since.
+                // Another thread may have set it, and lowered it since.
                 match KEEP.compare_exchange(0, keep, Ordering::SeqCst, Ordering::SeqCst) {
                     Ok(_) => keep,
                     Err(keep) => keep,
@@ -176,15 +177,16 @@ mod mapped {
 
     /// The machine's memory in bytes.
     fn memory() -> usize {
-        // SAFETY: asks for two numbers.
+        // SAFETY: `sysconf` only returns a number.
         let (pages, page) = unsafe { (libc::sysconf(libc::_SC_PHYS_PAGES), libc::sysconf(libc::_SC_PAGESIZE)) };
         usize::try_from(pages).unwrap_or(0).saturating_mul(usize::try_from(page).unwrap_or(0))
     }
 
-    /// How many bytes the process may map, as Spark limits it for Python workers (`spark.executor.pyspark.memory`).
+    /// The number of bytes the process may map, which Spark limits for Python workers
+    /// (`spark.executor.pyspark.memory`).
     fn address_space() -> usize {
         let mut limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
-        // SAFETY: writes two numbers; where it fails they stay.
+        // SAFETY: writes to `limit` only; on failure it stays unchanged.
         unsafe { libc::getrlimit(libc::RLIMIT_AS, &raw mut limit) };
         usize::try_from(limit.rlim_cur).unwrap_or(usize::MAX)
     }
@@ -192,7 +194,7 @@ mod mapped {
     impl Back {
         const NOTHING: Self = Self { pieces: [(0, 0); PIECES], count: 0, bytes: 0 };
 
-        /// Takes out a piece: where it is and how large.
+        /// Removes a mapping from the list; returns its address and size.
         fn remove(&mut self, place: usize) -> (usize, usize) {
             let piece = self.pieces[place];
             self.pieces.copy_within(place + 1..self.count, place);
@@ -201,18 +203,18 @@ mod mapped {
             piece
         }
 
-        /// Keeps a piece, in the place of the oldest where that is needed for no more than `keep` bytes.
+        /// Keeps a mapping; releases the oldest ones as needed to keep at most `keep` bytes.
         ///
         /// # Safety
-        /// `memory` is from `get(size)` and is used no more.
+        /// `memory` is from `get(size)` and is not used afterwards.
         unsafe fn put(&mut self, memory: *mut u8, size: usize, keep: usize) {
-            // Of a size that nobody asked for lately there may be no more need.
+            // The oldest sizes are the least likely to be requested again.
             while self.count > 0 && (self.count == PIECES || self.bytes + size > keep) {
                 self.unmap_oldest();
             }
             if size >= PAGE {
-                // SAFETY: a mapping, as the caller promises, of which nobody reads what is in it any more; if the system takes
-                // it, zeros come in its place when it is written again.
+                // SAFETY: by the caller's promise this is a mapping whose contents are no longer read. If the system
+                // reclaims a page, it is zero until written again.
                 unsafe {
                     libc::madvise(memory.cast(), size, libc::MADV_FREE);
                 }
@@ -224,7 +226,8 @@ mod mapped {
 
         fn unmap_oldest(&mut self) {
             let (memory, size) = self.remove(0);
-            // SAFETY: `put` keeps whole mappings of [`map`] that nobody uses, and this one is kept no more.
+            // SAFETY: `put` keeps whole mappings of [`map`] that nobody uses, and this one has just been removed from
+            // the list.
             unsafe {
                 libc::munmap(std::ptr::with_exposed_provenance_mut(memory), size);
             }
@@ -241,10 +244,10 @@ mod mapped {
     /// A new mapping, zeroed.
     fn map(size: usize) -> *mut u8 {
         let Some(reserved) = size.checked_add(if size < PAGE { 0 } else { PAGE }) else { return null_mut() };
-        // SAFETY: a new mapping where the system likes it takes nothing from anyone. What is unmapped lies within it,
-        // before and behind the `size` bytes that are handed out; sizes are multiples of 8 KiB and so of a page, and those
-        // of huge pages multiples of 256 KiB. Advice changes how memory is backed and nothing that can be read in it; where
-        // it is not taken, nothing happens.
+        // SAFETY: a new mapping at an address that the system chooses overlaps no other. Only parts of it outside the
+        // `size` bytes returned are unmapped: none for a small mapping, which is later unmapped from its start and as a
+        // whole; for a large one, ranges whose ends are multiples of 256 KiB from a huge page's boundary, and so of any
+        // page. Advice changes how memory is backed, not its contents; if it is refused, nothing happens.
         unsafe {
             let access = libc::PROT_READ | libc::PROT_WRITE;
             let all = libc::mmap(null_mut(), reserved, access, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0);
@@ -285,7 +288,7 @@ mod mapped {
     pub(super) fn let_go_beyond(_: usize) {}
 }
 
-/// What `get` gets. Where the process may have no more, what is kept goes first, and it is asked again.
+/// Allocates by `get`. If that fails, releases all kept memory and tries again.
 fn or_let_go(get: impl Fn() -> *mut u8) -> *mut u8 {
     let memory = get();
     if !memory.is_null() {
@@ -295,12 +298,13 @@ fn or_let_go(get: impl Fn() -> *mut u8) -> *mut u8 {
     get()
 }
 
-// SAFETY: what is mapped depends on the layout alone, so memory goes back to where it came from, and by the size it was
-// taken with. Mapped memory is on a boundary of 2 MiB, or of 4 KiB if it is smaller, which no layout that is mapped exceeds.
+// SAFETY: whether and with which size memory is mapped depends on the layout only, so memory is freed by the allocator
+// it came from, with the size it was allocated with. Mapped memory is aligned to 2 MiB, or to 4 KiB if it is smaller,
+// which the alignment of mapped layouts never exceeds.
 unsafe impl GlobalAlloc for HugePages {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         or_let_go(|| match mapped::size(layout) {
-            // SAFETY: the caller's promises for the layout are the system's allocator's.
+            // SAFETY: passes on the caller's promises for the layout.
             None => unsafe { System.alloc(layout) },
             Some(size) => mapped::get(size).0,
         })
@@ -308,21 +312,21 @@ unsafe impl GlobalAlloc for HugePages {
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
         match mapped::size(layout) {
-            // SAFETY: `alloc` took it from there for this layout, and the caller uses it no more.
+            // SAFETY: `alloc` got it from there for this layout, and the caller does not use it afterwards.
             None => unsafe { System.dealloc(memory, layout) },
-            // SAFETY: `alloc` got it for the size that this layout has, and the caller uses it no more.
+            // SAFETY: `alloc` got it with the size of this layout, and the caller does not use it afterwards.
             Some(size) => unsafe { mapped::give_back(memory, size) },
         }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         or_let_go(|| match mapped::size(layout) {
-            // SAFETY: the caller's promises for the layout are the system's allocator's.
+            // SAFETY: passes on the caller's promises for the layout.
             None => unsafe { System.alloc_zeroed(layout) },
             Some(size) => {
                 let (memory, zeroed) = mapped::get(size);
                 if !zeroed {
-                    // SAFETY: memory that was kept is not null, and a mapping is as long as its layout at least.
+                    // SAFETY: kept memory is not null, and a mapping is at least as long as its layout.
                     unsafe { memory.write_bytes(0, layout.size()) }
                 }
                 memory
@@ -331,17 +335,18 @@ unsafe impl GlobalAlloc for HugePages {
     }
 
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
-        // SAFETY: the caller's: the new size is not 0 and fits the alignment.
+        // SAFETY: by the caller's promise the new size is not 0 and is valid for the alignment.
         let new = unsafe { Layout::from_size_align_unchecked(new_size, layout.align()) };
         if mapped::size(layout).is_none() && mapped::size(new).is_none() {
-            // SAFETY: the system's allocator gave it for this layout; the caller's promises for the new size are its own.
+            // SAFETY: the system's allocator allocated it with this layout; passes on the caller's promises for the new
+            // size.
             return or_let_go(|| unsafe { System.realloc(memory, layout, new_size) });
         }
         // SAFETY: the new size is not 0.
         let moved = unsafe { self.alloc(new) };
         if !moved.is_null() {
-            // SAFETY: both are as long as the smaller of the sizes, and new memory lies nowhere in the old; which is this
-            // allocator's, for this layout, and is used no more.
+            // SAFETY: both are at least as long as the smaller of the sizes, and new memory does not overlap the old.
+            // The old memory is from this allocator, with this layout, and is not used afterwards.
             unsafe {
                 moved.copy_from_nonoverlapping(memory, layout.size().min(new_size));
                 self.dealloc(memory, layout);
@@ -363,7 +368,7 @@ mod tests {
         for size in [1, 4096, 64 << 10, 100_000, PAGE / 2 + 1, PAGE - 1, PAGE, PAGE + 1, 5 * PAGE + 123] {
             for align in [1, 8, 64, 4096, 8192, 2 * PAGE] {
                 let layout = Layout::from_size_align(size, align).unwrap();
-                // SAFETY: the layout is not empty; the memory is used within its size and given back once.
+                // SAFETY: the layout is not empty; the memory is used within its size and freed once.
                 unsafe {
                     for zeroed in [false, true] {
                         let memory = if zeroed { HugePages.alloc_zeroed(layout) } else { HugePages.alloc(layout) };
@@ -382,7 +387,7 @@ mod tests {
         }
     }
 
-    /// While other threads give memory back, none of them leaves more than is to be kept.
+    /// While other threads free memory, none of them leaves more than the limit kept.
     #[cfg(target_os = "linux")]
     #[test]
     fn no_more_is_kept_than_is_allowed() {
@@ -390,7 +395,7 @@ mod tests {
         let layout = Layout::from_size_align(size, 64).unwrap();
         let give_back = || {
             for _ in 0..30 {
-                // SAFETY: the layout is not empty; the memory is given back once.
+                // SAFETY: the layout is not empty; the memory is freed once.
                 let memory = [(); 12].map(|()| unsafe { HugePages.alloc(layout) });
                 // SAFETY: as above.
                 memory.into_iter().for_each(|memory| unsafe { HugePages.dealloc(memory, layout) });

@@ -1,43 +1,43 @@
-//! How long answers of no fixed width are together, told before any of them is made: they may not fit their type, or the
-//! memory there is.
+//! The total length of results of variable width, computed before any result: they may not fit their type or the
+//! available memory.
 //!
 //! ```text
-//!   frames                    [---)  [-----)  [-------)        5 + 7 + 9 places: the lengths follow from the bounds
-//!   of different values        a b    a b       a b c          what is in the frames is counted, where the bounds do not do
+//!   frames                    [---)  [-----)  [-------)        5 + 7 + 9 values: the lengths follow from the bounds
+//!   distinct values           a b    a b       a b c          counted where the bounds do not suffice
 //! ```
 //!
-//! Cost: the frames once more, O(1) a row; of different values the changes from frame to frame, only where as many values as
-//! the frames have places would not fit.
+//! Cost: resolving the frames once more, O(1) per row; for distinct values also the changes from frame to frame, but
+//! only where as many values as the frames have rows would not fit.
 
 use std::ops::Range;
 
 use crate::error::Result;
 use crate::util::threads::Threads;
 
-/// The length of answers that are made of the values at some places, in whatever unit limits them: values, or bytes.
+/// The length of results that are made of values at positions, in the unit that limits them: values or bytes.
 pub(crate) trait ResultLength: Send + Sync {
-    /// How much the values at the places of `run` add to an answer, each with what parts it from the next.
+    /// The length that the values at the positions of `run` add to a result, each with its separator.
     fn length(&self, run: Range<usize>) -> usize;
 
-    /// How much parts two values.
+    /// The length of a separator.
     fn separator(&self) -> usize;
 
-    /// Whether answers of one run, and answers like the one before, share their values and add nothing.
+    /// Whether results of a single run, and results equal to the previous one, share their values and add no length.
     fn can_share(&self) -> bool;
 
-    /// Refuses answers of so much in all that do not fit their type, or the memory there is.
+    /// Checks that results of this total length fit their type and the available memory.
     ///
     /// # Errors
-    /// Those.
+    /// They do not.
     fn check(&self, length: usize) -> Result<()>;
 }
 
-/// How much some answers are together.
+/// The total length of results.
 #[derive(Debug, Default)]
 pub(crate) struct TotalLength(usize);
 
 impl TotalLength {
-    /// Adds the answer that is made of these runs of places, which one run may share.
+    /// Adds the result of these runs of positions; a single run may be shared.
     #[inline]
     pub(crate) fn add(&mut self, of: &dyn ResultLength, runs: impl Iterator<Item = Range<usize>> + Clone) {
         if !of.can_share() || runs.clone().filter(|run| !run.is_empty()).count() > 1 {
@@ -45,28 +45,28 @@ impl TotalLength {
         }
     }
 
-    /// Adds the answer that is made of all values of these runs.
+    /// Adds the result of all values of these runs.
     #[inline]
     pub(crate) fn add_all(&mut self, of: &dyn ResultLength, runs: impl Iterator<Item = Range<usize>>) {
         let lengths = runs.filter(|run| !run.is_empty()).map(|run| of.length(run));
         self.add_values(of, lengths.fold(0, usize::saturating_add));
     }
 
-    /// Adds the answer whose values have this length together, each with what parts it from the next.
+    /// Adds the result whose values have this length together, separators included.
     pub(super) fn add_values(&mut self, of: &dyn ResultLength, values: usize) {
         self.0 = self.0.saturating_add(values.saturating_sub(of.separator()));
     }
 
-    /// The sum.
+    /// The total.
     pub(crate) fn length(self) -> usize {
         self.0
     }
 }
 
-/// What `length` says of all pieces of `rows` together.
+/// The sum of `length` over all pieces of `rows`.
 ///
 /// # Errors
-/// The first of `length`.
+/// The first error of `length`.
 pub(crate) fn of_all(
     rows: &Range<usize>,
     threads: &Threads,

@@ -1,26 +1,26 @@
-//! Which codes are present: a bitmap with bitmaps of its words that are not zero, with cursors or without.
+//! A set of codes: a bitmap with summary bitmaps of its nonzero words, with and without cursors for selection.
 //!
 //! ```text
 //!   level 1                 1               .               1          words of level 0 that are not zero
 //!   level 0     [. . 1 . 1 . . .][. . . . . . . .][. . . . . . . 1]
 //! ```
 //!
-//! Cost: [`Bitset`] O(1) to set, O(log n) to find the next of few among many, to the base 64; n/8 bytes. [`SelectBitset`]
-//! is that and O(1) per word from the code found last.
+//! Cost: [`Bitset`] O(1) to set, O(log n) to the base 64 to find the next code of a sparse set; n/8 bytes.
+//! [`SelectBitset`] has the same cost, and O(1) per word between the code found last and the next one.
 
 use std::hint::select_unpredictable;
 
 use crate::util::bitmap::{WORD_BITS as BITS, select_in_word};
 
-/// A set of codes, read in order.
+/// A set of codes, iterated in order.
 #[derive(Debug, Default)]
 pub(crate) struct Bitset {
-    /// `levels[0]` has a bit per code, `levels[k]` one per word of `levels[k - 1]`.
+    /// `levels[0]` has one bit per code, `levels[k]` one per word of `levels[k - 1]`.
     levels: Vec<Vec<u64>>,
 }
 
 impl Bitset {
-    /// None of `codes` codes.
+    /// Empties the set and sets its capacity to `codes` codes.
     pub(crate) fn reset(&mut self, codes: usize) {
         let (mut level, mut bits) = (0, codes);
         while level == 0 || bits > 1 {
@@ -35,7 +35,7 @@ impl Bitset {
         self.levels.truncate(level);
     }
 
-    /// The code is there or not.
+    /// Adds or removes a code.
     #[inline(always)]
     pub(crate) fn set(&mut self, code: usize, present: bool) {
         let mut at = code;
@@ -43,7 +43,7 @@ impl Bitset {
             let word = &mut level[at / BITS];
             let before = *word;
             *word = before & !(1 << (at % BITS)) | u64::from(present) << (at % BITS);
-            // The level above knows whether there is a bit, not how many.
+            // The level above records only whether the word is nonzero.
             if (before == 0) == (*word == 0) {
                 break;
             }
@@ -51,12 +51,12 @@ impl Bitset {
         }
     }
 
-    /// The first code there, from `from` on.
+    /// The first code in the set at or after `from`.
     pub(crate) fn next(&self, from: usize) -> Option<usize> {
         self.next_at(0, from)
     }
 
-    /// The first bit set of a level, from `from` on.
+    /// The first set bit of a level at or after `from`.
     fn next_at(&self, level: usize, from: usize) -> Option<usize> {
         let mut at = from;
         for (height, words) in self.levels.iter().enumerate().skip(level) {
@@ -73,7 +73,7 @@ impl Bitset {
         None
     }
 
-    /// The last bit set of a level before `end`.
+    /// The last set bit of a level before `end`.
     fn previous_at(&self, level: usize, end: usize) -> Option<usize> {
         let mut end = end;
         for (height, words) in self.levels.iter().enumerate().skip(level) {
@@ -90,8 +90,8 @@ impl Bitset {
         None
     }
 
-    /// The `k`-th code there, from 0, which is less than how many there are, and the cursor of its word. Cost: a step for each
-    /// word with codes between `from` and it.
+    /// The `k`-th code in the set, from 0, and the cursor of its word; `k` must be less than the number of codes. Cost:
+    /// one step per nonempty word between `from` and it.
     #[inline(always)]
     fn select(&self, from: BitCursor, k: u32) -> Option<(usize, BitCursor)> {
         let words = self.levels.first()?;
@@ -111,44 +111,44 @@ impl Bitset {
         }
     }
 
-    /// The codes there, in order.
+    /// The codes in the set, in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = usize> {
         std::iter::successors(self.next(0), |code| self.next(code + 1))
     }
 }
 
-/// A place among the codes: a word of the lowest level.
+/// A position in the bitmap: a word of the lowest level.
 #[derive(Debug, Clone, Copy, Default)]
 struct BitCursor {
     at: usize,
-    /// How many codes are there before it.
+    /// The number of codes before the word.
     before: u32,
 }
 
-/// A set of codes asked for its `k`-th, again and again for about the same `k`.
+/// A set of codes that is queried repeatedly for its `k`-th code, with similar `k`.
 ///
-/// The words of the last answers are kept, and how many codes come before each: a code that comes or goes moves a count by
-/// one, and the next answer is as many words away as codes have come and gone, at the most. Most rows stay in their word, and
-/// which of its codes is asked for is found without a branch, which no processor could foresee.
+/// It keeps the words of the last results and the number of codes before each. Adding or removing a code changes such a
+/// number by one, so the next result is at most as many words away as codes have changed. Most rows stay within their
+/// word, where the code is selected without a branch, since no processor could predict it.
 #[derive(Debug, Default)]
 pub(crate) struct SelectBitset {
     present: Bitset,
-    /// Ascending; one at least once anything has been asked.
+    /// Ascending; at least one after the first query.
     cursors: Vec<BitCursor>,
-    /// The cursors to be.
+    /// The cursors of the query in progress.
     next: Vec<BitCursor>,
     count: u32,
 }
 
 impl SelectBitset {
-    /// None of `codes` codes.
+    /// Empties the set and sets its capacity to `codes` codes.
     pub(crate) fn reset(&mut self, codes: usize) {
         self.present.reset(codes);
         self.cursors.clear();
         self.count = 0;
     }
 
-    /// The code, which was not there, comes; or which was, goes.
+    /// Adds a code that is not in the set, or removes one that is.
     #[inline(always)]
     pub(crate) fn set(&mut self, code: usize, present: bool) {
         let step = if present { 1 } else { u32::MAX };
@@ -159,13 +159,13 @@ impl SelectBitset {
         }
     }
 
-    /// How many are there.
+    /// The number of codes in the set.
     #[inline]
     pub(crate) fn len(&self) -> u32 {
         self.count
     }
 
-    /// Calls `f` with the `k`-th code there, from 0, for each of `ks`, which ascend and are less than `len`.
+    /// Calls `f` with the `k`-th code in the set, from 0, for each of `ks`, which are ascending and less than `len`.
     #[inline(always)]
     pub(crate) fn select(&mut self, ks: &[u32], mut f: impl FnMut(usize)) {
         let Self { present, cursors, next, .. } = self;
@@ -197,7 +197,7 @@ mod tests {
 
     use super::*;
 
-    /// Both sets against the standard library's, of few and of many codes.
+    /// Compares both sets with the standard library's, sparse and dense.
     #[test]
     fn bitset_matches_btree_set() {
         for codes in [1, 2, 63, 64, 65, 4096, 4097, 300_000] {
@@ -219,7 +219,7 @@ mod tests {
                 present.set(code, comes);
                 ranked.set(code, comes);
                 selected.set(code, comes);
-                // Questions whose number changes, near each other and far apart.
+                // Queries whose number changes, both near each other and far apart.
                 let (all, turn): (Vec<_>, _) = (expected.iter().copied().collect(), (seed >> 20) as usize % 5);
                 let shares = [0, 1, all.len() / 3, all.len() / 2, all.len() / 2 + 1, all.len().saturating_sub(1)];
                 let mut ks: Vec<_> = shares[turn..].iter().map(|&k| k as u32).collect();

@@ -1,11 +1,11 @@
-//! DISTINCT: an aggregate of the frame's different values.
+//! DISTINCT: an aggregate of the frame's distinct values.
 //!
-//! No aggregate knows of it. A value that comes to the frame is one row to update with, and where it leaves again that
-//! row is retracted, or its leaf in a tree of states becomes that of no rows. The row is the value's first in the
-//! partition: the same one for every frame that holds the value.
+//! Works for any aggregate. When a value enters the frame, one of its rows is added to the state; when the value
+//! leaves, that row is retracted, or its leaf in a tree of states is reset to the empty state. The row is the value's
+//! first in the partition, the same for every frame that contains the value.
 //!
-//! Cost: see [`crate::evaluate::multiset::sliding`] and [`crate::evaluate::multiset::distinct_sweep`]; O(1) per change
-//! where the aggregate retracts, O(log n) merges where it merges. The naive twin counts each frame anew and folds one
+//! Cost: see [`crate::evaluate::multiset::sliding`] and [`crate::evaluate::multiset::distinct_sweep`]; per change O(1)
+//! where the aggregate can retract, O(log n) merges otherwise. The naive strategy counts each frame anew and folds one
 //! row of each value.
 
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ use crate::evaluate::state_tree::StateTree;
 use crate::model::aggregate::{Accumulator, Aggregate, ResultReader, Retractable};
 use crate::spec::strategy::Strategy;
 
-/// The evaluator of any aggregate over the different values of frames of these traits.
+/// The evaluator of any aggregate over the distinct values of frames with these traits.
 pub(crate) fn evaluator_for_mergeable<A: Aggregate + 'static>(
     aggregate: A,
     frames: FrameTraits,
@@ -34,7 +34,7 @@ pub(crate) fn evaluator_for_mergeable<A: Aggregate + 'static>(
     }
 }
 
-/// As [`evaluator_for_mergeable`], of an aggregate that can also subtract.
+/// As [`evaluator_for_mergeable`], for an aggregate that can also retract.
 pub(crate) fn evaluator_for_retractable<A: Aggregate<Accumulator: Retractable> + 'static>(
     aggregate: A,
     frames: FrameTraits,
@@ -64,7 +64,7 @@ fn fold<A: Aggregate>(
     readout.evaluate(&state, out)
 }
 
-/// One state, from which values are taken again.
+/// One state, from which values are retracted.
 struct RetractedDistinct<A>(A);
 
 impl<A: Aggregate<Accumulator: Retractable>> MultisetFunction for RetractedDistinct<A> {
@@ -130,7 +130,7 @@ impl<A: Aggregate<Accumulator: Retractable>> MultisetFunction for RetractedDisti
     }
 }
 
-/// A tree of the states of the values present.
+/// A tree of the states of the values in the frame.
 struct MergedDistinct<A>(A);
 
 impl<A: Aggregate> MultisetFunction for MergedDistinct<A> {

@@ -1,18 +1,18 @@
-//! Sweep: DISTINCT over frames that jump, by their ends.
+//! Sweep: DISTINCT over frames that move arbitrarily, in the order of their ends.
 //!
 //! ```text
-//!   values      a b a c b          swept up to here: only the last place of each value holds its state
+//!   values      a b a c b          swept up to here: only the last position of each value holds its state
 //!   states      . . a c b |
-//!   frame         [-------)        each value that is in a frame ending here has its last place in it
+//!   frame         [-------)        each value of a frame that ends here has its last position in it
 //! ```
 //!
-//! A sweep along the partition's places keeps a tree over them in which each value stands at its last place. The frames
-//! that end where the sweep stands find each of their values there exactly once, whatever their begins.
+//! A sweep along the partition's positions maintains a tree in which each value is stored at its last position so far.
+//! A frame that ends at the current position contains each of its values there exactly once, wherever it begins.
 //!
 //! Cost: O(log n) merges per row of the partition and per frame, and a sort of the frames by their ends; two states per
-//! place. For any mergeable state and frames of one piece; what EXCLUDE leaves may be several (`sliding.rs`).
-//! Source: the offline form of counting distinct values in ranges, as in R. Wesley, F. Xu, "Incremental Computation of
-//! Common Windowed Holistic Aggregates" (PVLDB 9, 2016), section 4.
+//! position. For any mergeable state and contiguous frames; for frames that EXCLUDE splits see `sliding.rs`. Source:
+//! the offline form of counting distinct values in ranges, as in R. Wesley, F. Xu, "Incremental Computation of Common
+//! Windowed Holistic Aggregates" (PVLDB 9, 2016), section 4.
 
 use std::ops::Range;
 
@@ -29,10 +29,10 @@ use crate::permute::column_writer::restore;
 use crate::util::cancel::Cancel;
 use crate::util::reserve;
 
-/// The value has not been met.
+/// The value has not occurred yet.
 const NO_POSITION: usize = usize::MAX;
 
-/// An aggregate of each frame's different values.
+/// An aggregate of each frame's distinct values.
 #[derive(Debug)]
 pub(crate) struct DistinctSweep<A> {
     aggregate: A,
@@ -45,7 +45,7 @@ impl<A: Aggregate> DistinctSweep<A> {
     }
 }
 
-/// Where the rows of each frame, which is of one piece, stand among those that take part.
+/// The range of counted positions of each frame; frames are contiguous.
 fn place_runs(values: &ValueCodes, frames: &Frames, rows: Range<usize>, cancel: &Cancel) -> Result<Vec<Range<u32>>> {
     let mut runs = reserve::with_capacity(rows.len())?;
     for_each_frame(frames, rows, cancel, |_, pieces| {
@@ -57,7 +57,7 @@ fn place_runs(values: &ValueCodes, frames: &Frames, rows: Range<usize>, cancel: 
     Ok(runs)
 }
 
-/// Sorts `frames` by where their runs end, those that end together by their number.
+/// Sorts `frames` by the ends of their ranges, ties by index.
 fn sort_by_end(frames: &mut [u32], runs: &[Range<u32>]) {
     frames.sort_unstable_by_key(|&frame| (runs[frame as usize].end, frame));
 }

@@ -1,4 +1,4 @@
-//! Frames as multisets: how often each different value is in the frame.
+//! Frames as multisets: the multiplicity of each distinct value in the frame.
 
 pub(crate) mod answer_length;
 pub(crate) mod bitset;

@@ -1,16 +1,16 @@
-//! Dense codes: keys as small integers, what the wavelet tree and the codes strategy are built over.
+//! Rank codes: keys as small integers, over which the wavelet tree and the multiset strategies are built.
 //!
 //! ```text
 //!   rows         0  1  2  3  4  5  6  7
 //!   partition    a  a  a  a  a  b  b  b
-//!   takes part   1  1  .  1  1  1  .  1
-//!   place        0  1     2  3  4     5        rows that take part, numbered without gaps
+//!   counted      1  1  .  1  1  1  .  1
+//!   position     0  1     2  3  4     5        counted rows, numbered consecutively
 //!   key          c  a     c  b  z     x
-//!   code         2  0     2  1  1     0        different keys of the partition that come before
-//!   sorted       1  3  0  2 | 5  4             places by key within the partition, ties in row order
+//!   code         2  0     2  1  1     0        number of smaller distinct keys of the partition
+//!   sorted       1  3  0  2 | 5  4             positions by key within the partition, ties in row order
 //! ```
 //!
-//! Cost: one radix sort of the rows that take part, O(n), once per section; 8 bytes per such row.
+//! Cost: one radix sort of the counted rows, O(n), once per section; 8 bytes per such row.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -32,22 +32,22 @@ use crate::util::boundaries::Boundaries;
 use crate::util::reserve;
 use crate::util::threads::Threads;
 
-/// Places that are sorted at a time, where partitions are small: what is sorted then stays in the second level cache, and
-/// each thread sorts by itself.
+/// Small partitions are sorted in groups of about this many positions, so that the data stays in the second-level cache
+/// and each thread sorts on its own.
 const PLACES_PER_SORT: usize = 1 << 15;
 
-/// The rows of a section that take part, numbered without gaps.
+/// The counted rows of a section, numbered consecutively: a row's number is its position.
 #[derive(Debug, Clone)]
 pub(crate) struct IncludedRows {
     included: MaskIndex,
-    /// Where partitions begin among the places; those of which no row takes part have none.
+    /// The partition boundaries among the positions; partitions without a counted row have none.
     pub(crate) partitions: Boundaries,
-    /// The row of each place; `None`: a place is a row.
+    /// The row of each position; `None` if every row is counted.
     rows: Option<UInt32Array>,
 }
 
 impl IncludedRows {
-    /// The rows of `section` that take part.
+    /// The counted rows of `section`.
     ///
     /// # Errors
     /// There is no memory for their numbers.
@@ -70,33 +70,33 @@ impl IncludedRows {
         Ok(Self { included: MaskIndex::new(inclusion), partitions: Boundaries::new(begins.finish()), rows: Some(rows) })
     }
 
-    /// How many rows take part.
+    /// The number of counted rows.
     pub(crate) fn len(&self) -> usize {
         self.partitions.len()
     }
 
-    /// Whether `row` has a place.
+    /// Whether `row` is counted.
     #[inline]
     pub(crate) fn includes(&self, row: usize) -> bool {
         self.included.includes(row)
     }
 
-    /// The places of the rows of `run` that take part.
+    /// The positions of the counted rows of `run`.
     #[inline(always)]
     pub(crate) fn of(&self, run: Range<usize>) -> Range<usize> {
         self.included.before(run.start)..self.included.before(run.end)
     }
 
-    /// The row of a place.
+    /// The row of a position.
     #[inline]
     pub(crate) fn row(&self, place: usize) -> usize {
         self.rows.as_ref().map_or(place, |rows| rows.value(place) as usize)
     }
 
-    /// The values of `column`, which is as long as the section, by places.
+    /// The values of `column`, which is as long as the section, by position.
     ///
     /// # Errors
-    /// Text that outgrows its offsets.
+    /// Strings that exceed their offset type.
     pub(crate) fn take(&self, column: &ArrayRef) -> Result<ArrayRef> {
         match &self.rows {
             None => Ok(column.clone()),
@@ -108,12 +108,12 @@ impl IncludedRows {
     }
 }
 
-/// Codes of keys by places.
+/// Codes of keys by position.
 #[derive(Debug, Clone)]
 pub(crate) struct RankCodes {
-    /// Per place, how many different keys of its partition come before its own.
+    /// Per position, the number of distinct keys of its partition that are smaller than its own.
     pub(crate) codes: Vec<u32>,
-    /// The places by key within each partition, ties in row order.
+    /// The positions sorted by key within each partition, ties in row order.
     pub(crate) sorted: Vec<u32>,
 }
 
@@ -131,7 +131,8 @@ impl RankCodes {
         let mut codes = reserve::repeated(0, places.len())?;
         let mut code = 0;
         for (at, &place) in sorted.iter().enumerate() {
-            // Sorting keeps partitions where they are, so one begins at the same number among places and among these.
+            // Sorting does not move partitions, so a partition begins at the same index among positions and sorted
+            // positions.
             if places.partitions.starts_at(at) {
                 code = 0;
             } else if differs.value(at) {
@@ -143,7 +144,7 @@ impl RankCodes {
     }
 }
 
-/// The places by `keys`, columns as long as the section, within each partition, ties in row order.
+/// The positions sorted by `keys`, columns as long as the section, within each partition, ties in row order.
 ///
 /// # Errors
 /// A type without an order; cancellation.
@@ -151,12 +152,13 @@ pub(crate) fn sorted(places: &IncludedRows, keys: &[SortColumn], threads: &Threa
     order(&places.partitions, &columns(places, keys)?, threads)
 }
 
-/// The keys by places.
+/// The keys by position.
 fn columns(places: &IncludedRows, keys: &[SortColumn]) -> Result<Vec<SortColumn>> {
     keys.iter().map(|key| Ok(SortColumn { values: places.take(&key.values)?, ..key.clone() })).collect()
 }
 
-/// Places by `columns` within each of `partitions`, ties in row order. Small partitions are sorted some at a time.
+/// The positions sorted by `columns` within each of `partitions`, ties in row order. Small partitions are sorted in
+/// groups.
 fn order(partitions: &Boundaries, columns: &[SortColumn], threads: &Threads) -> Result<Vec<u32>> {
     let Some(pieces) = pieces(partitions) else { return sort_piece(partitions, columns, threads) };
     let mut sorted = reserve::repeated(0, partitions.len())?;
@@ -189,13 +191,14 @@ fn sort_piece(partitions: &Boundaries, columns: &[SortColumn], threads: &Threads
     }
 }
 
-/// Blocks of about as many places as a piece has; `None` where some are too large for that, or all are one piece.
+/// Blocks of about [`PLACES_PER_SORT`] positions; `None` if a partition is too large for that, or there is only one
+/// block.
 fn pieces(partitions: &Boundaries) -> Option<Vec<Range<usize>>> {
     let pieces = partitions.blocks(PLACES_PER_SORT);
     (pieces.len() > 1 && pieces.iter().all(|piece| piece.len() <= 2 * PLACES_PER_SORT)).then_some(pieces)
 }
 
-/// Each row's run, numbered from 0.
+/// The number of each row's run, from 0.
 fn run_numbers(runs: &Boundaries) -> Result<ArrayRef> {
     let (mut numbers, mut number) = (reserve::with_capacity(runs.len())?, 0);
     runs.for_each_run(|run| {
@@ -246,7 +249,7 @@ mod tests {
         assert!(dense.codes.is_empty() && dense.sorted.is_empty() && places.of(0..3).is_empty());
     }
 
-    /// Many small partitions, some large one among them or not, some rows without a place.
+    /// Many small partitions, with and without a large one among them, some rows not counted.
     #[test]
     fn sorting_in_pieces_matches_one_sort() {
         let rows = 3 * PLACES_PER_SORT;

@@ -1,4 +1,4 @@
-//! Codes: how often each value is in the frame, kept as rows come and go.
+//! Multiset: the multiplicity of each value in the frame, updated as rows enter and leave.
 //!
 //! ```text
 //!   codes     2 0 2 1 1 0 2
@@ -7,17 +7,18 @@
 //! ```
 //!
 //! Values are numbered in their order within a partition ([`super::rank_codes`]), so a count is an array element. A
-//! [`MultisetFunction`] hears of each change and keeps what its question needs: a state over the values present, a tree of the
-//! greatest counts, a bitmap. Of EXCLUDE's pieces each moves as monotonically as the frames do, so a row enters and
-//! leaves O(1) times.
+//! [`MultisetFunction`] is notified of each change and maintains the state it needs: an aggregate state of the values
+//! present, a tree of the largest counts, a bitmap. The ranges that EXCLUDE leaves move as monotonically as the frames
+//! do, so a row enters and leaves O(1) times.
 //!
-//! Where each row is asked for and not its value (quantiles, lists), rows are numbered instead, by their place in the
-//! order: a code is there once or not, and nothing is counted.
+//! For functions of rows rather than values (quantiles, lists) each row has a code of its own, its position in the
+//! order; a code is then in the frame or not, and nothing is counted.
 //!
-//! Cost: O(1) changes per row, amortised, at the tally's price each (at most O(log n)); 8 bytes per row of a section and
-//! 4 per value of a partition. Frames that jump are answered in Mo's order (by begin in strides of n / sqrt(n), and by
-//! end, up and down in turn, within a stride), O(sqrt(n)) changes per row: nothing better is known for modes, and
-//! none for unions of runs such as EXCLUDE leaves. DISTINCT of an aggregate has a faster way, `distinct_sweep.rs`.
+//! Cost: O(1) changes per row, amortised, each at the function's cost (at most O(log n)); 8 bytes per row of a section
+//! and 4 per value of a partition. Frames that move arbitrarily are evaluated in Mo's order (by begin in strides of n /
+//! sqrt(n), within a stride by end, alternately ascending and descending), with O(sqrt(n)) changes per row: no better
+//! algorithm is known for modes, nor for unions of runs such as EXCLUDE leaves. DISTINCT of an aggregate has a faster
+//! one, `distinct_sweep.rs`.
 //!
 //! Source: R. Wesley, F. Xu, "Incremental Computation of Common Windowed Holistic Aggregates" (PVLDB 9, 2016); Mo's
 //! order: D. Mount et al. for range modes in D. Krizanc, P. Morin, M. Smid, "Range Mode and Range Median Queries on
@@ -42,29 +43,29 @@ use crate::util::reserve;
 use crate::util::simd::with_avx2_only;
 use crate::util::threads::Threads;
 
-/// Cancellation is looked for at least once in so many changes.
+/// Cancellation is checked at least once per this many changes.
 const CHANGES_PER_CANCEL_CHECK: usize = 1 << 22;
 
-/// A question about the values of a frame and how often each is there.
+/// A function of the values of a frame and their multiplicities.
 pub(crate) trait MultisetFunction: Send + Sync {
-    /// What is known of the values present.
+    /// The state maintained for the values present.
     type State: Default;
-    /// Where answers gather.
+    /// The builder of the result column.
     type Builder;
 
-    /// Whether it asks how often a value is there, or only whether it is. It then hears of the counts 0 and 1.
+    /// Whether it needs multiplicities; otherwise it is notified of the counts 0 and 1 only.
     fn needs_counts(&self) -> bool;
 
-    /// No value of `partition` is there.
+    /// Resets the state to an empty frame of `partition`.
     ///
     /// # Errors
-    /// There is no memory for what is kept of its values.
+    /// There is no memory for the state.
     fn reset(&self, kept: &mut Self::State, values: &ValueCodes, partition: &PartitionCodes) -> Result<()>;
 
-    /// The value of `code` is now there `count` times.
+    /// Sets the multiplicity of the value of `code` to `count`.
     ///
     /// # Errors
-    /// An aggregate's.
+    /// Those of an aggregate.
     fn set_count(
         &self,
         kept: &mut Self::State,
@@ -74,23 +75,23 @@ pub(crate) trait MultisetFunction: Send + Sync {
         count: u32,
     ) -> Result<()>;
 
-    /// How long answers are, if they are of no fixed width.
+    /// The length of results, if they are of variable width.
     fn result_length(&self) -> Option<&dyn ResultLength> {
         None
     }
 
-    /// An empty builder for `capacity` answers.
+    /// An empty builder for `capacity` results.
     fn builder(&self, capacity: usize) -> Self::Builder;
 
-    /// Makes room for answers of so much in all, where [`MultisetFunction::length`] says how long they are.
+    /// Reserves memory for results of this total length, where [`MultisetFunction::result_length`] gives one.
     ///
     /// # Errors
-    /// There is none.
+    /// There is not enough memory.
     fn reserve(&self, _length: usize, _out: &mut Self::Builder) -> Result<()> {
         Ok(())
     }
 
-    /// Appends the answer of `row`.
+    /// Appends the result of `row`.
     ///
     /// # Errors
     /// It does not fit its type.
@@ -103,7 +104,7 @@ pub(crate) trait MultisetFunction: Send + Sync {
         out: &mut Self::Builder,
     ) -> Result<()>;
 
-    /// Appends the answer of `row` from its definition: `counts` are of the values present, by code.
+    /// Appends the result of `row` by definition, from the counts of the values present by code.
     ///
     /// # Errors
     /// It does not fit its type.
@@ -116,14 +117,14 @@ pub(crate) trait MultisetFunction: Send + Sync {
         out: &mut Self::Builder,
     ) -> Result<()>;
 
-    /// The answers as a column.
+    /// The results as a column.
     ///
     /// # Errors
-    /// They do not make an array.
+    /// They do not form an array.
     fn finish(&self, out: Self::Builder) -> Result<ArrayRef>;
 }
 
-/// A tally over any frames.
+/// A multiset function over any frames.
 #[derive(Debug)]
 pub(crate) struct Multiset<T> {
     values: ValueCodes,
@@ -131,19 +132,19 @@ pub(crate) struct Multiset<T> {
     visits: VisitOrder,
 }
 
-/// The order in which rows are answered.
+/// The order in which rows are evaluated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum VisitOrder {
-    /// As they come: their frames never go back, or are best read one by one.
+    /// In row order: frames never move back, or are best read one by one.
     RowOrder,
     /// In Mo's order.
     Mo,
-    /// As they come, each frame counted anew: the oracle.
+    /// In row order, each frame counted anew: the reference implementation.
     Naive,
 }
 
 impl<T: MultisetFunction + 'static> Multiset<T> {
-    /// `tally` over frames of these traits.
+    /// The evaluator of a function over frames with these traits.
     pub(crate) fn boxed(frames: FrameTraits, values: ValueCodes, tally: T) -> Box<dyn Evaluator> {
         let visits = if frames.strategy == Strategy::Naive {
             VisitOrder::Naive
@@ -155,7 +156,8 @@ impl<T: MultisetFunction + 'static> Multiset<T> {
         Box::new(Self { values, tally, visits })
     }
 
-    /// As [`Multiset::boxed`], for answers as long as their frames: to move from one to the next costs no more than both.
+    /// As [`Multiset::boxed`], for results as long as their frames: moving from one frame to the next costs no more
+    /// than reading both.
     pub(crate) fn boxed_in_row_order(frames: FrameTraits, values: ValueCodes, tally: T) -> Box<dyn Evaluator> {
         let naive = frames.strategy == Strategy::Naive;
         Box::new(Self { values, tally, visits: if naive { VisitOrder::Naive } else { VisitOrder::RowOrder } })
@@ -163,23 +165,23 @@ impl<T: MultisetFunction + 'static> Multiset<T> {
 }
 
 impl<T: MultisetFunction> Multiset<T> {
-    /// How long the answers of `rows` are together, at most: as if all values in a frame were different.
+    /// An upper bound of the total length of the results of `rows`: as if all values in a frame were distinct.
     fn length(&self, of: &dyn ResultLength, frames: &Frames, rows: Range<usize>, cancel: &Cancel) -> Result<usize> {
         let mut total = TotalLength::default();
         for_each_frame(frames, rows, cancel, |_, pieces| {
-            // Answers in an order of their own share no run.
+            // Results in an argument order share no run.
             total.add_all(of, pieces.map(|piece| self.values.places.of(piece)));
             Ok(())
         })?;
         Ok(total.length())
     }
 
-    /// Whether they are as long as that: no two values are the same, and no two answers share theirs.
+    /// Whether the bound is exact: all values are distinct, and no two results share values.
     fn has_exact_length(&self, of: &dyn ResultLength) -> bool {
         self.values.unique && !of.can_share()
     }
 
-    /// How long they are.
+    /// The exact total length.
     fn exact_length(
         &self,
         of: &dyn ResultLength,
@@ -190,7 +192,7 @@ impl<T: MultisetFunction> Multiset<T> {
         Ok(self.walk(&LengthSum(of), TotalLength::default(), frames, rows, cancel)?.0.length())
     }
 
-    /// The answers of `rows` by `tally`, and the order in which they were made if it is not that of the rows.
+    /// Evaluates a function for `rows`; also returns the order of evaluation if it is not the row order.
     fn walk<U: MultisetFunction>(
         &self,
         tally: &U,
@@ -205,7 +207,7 @@ impl<T: MultisetFunction> Multiset<T> {
                 let mut moving = SlidingCounts::new(values, tally, cancel);
                 for_each_block(frames, rows, cancel, &mut |bounds| {
                     let mut rows = bounds.rows.clone();
-                    // The common frame has one piece, and a loop of its own.
+                    // Contiguous frames are the common case and have a loop of their own.
                     let answered = bounds.runs().and_then(|runs| {
                         with_avx2_only(
                             #[inline(always)]
@@ -287,10 +289,10 @@ impl<T: MultisetFunction> Evaluator for Multiset<T> {
     }
 }
 
-/// Answers that are not made, but whose lengths are added up.
+/// Sums the lengths of results without building them.
 struct LengthSum<'a>(&'a dyn ResultLength);
 
-/// The length of the values present, and whether an answer has been made of them.
+/// The length of the values present, and whether a result was counted since the last change.
 #[derive(Debug, Default)]
 struct LengthState {
     values: usize,
@@ -362,7 +364,7 @@ impl MultisetFunction for LengthSum<'_> {
     }
 }
 
-/// The places in each of EXCLUDE's pieces.
+/// The positions in each of the ranges that EXCLUDE leaves.
 type Pieces = [Range<u32>; 3];
 
 #[inline]
@@ -374,7 +376,7 @@ fn pieces_of(values: &ValueCodes, pieces: SubRanges) -> Pieces {
     lanes
 }
 
-/// The places of the frames of `rows`.
+/// The positions of the frames of `rows`.
 fn all_pieces(values: &ValueCodes, frames: &Frames, rows: Range<usize>, cancel: &Cancel) -> Result<Vec<Pieces>> {
     let mut all = reserve::with_capacity(rows.len())?;
     for_each_frame(frames, rows, cancel, |_, pieces| {
@@ -384,14 +386,14 @@ fn all_pieces(values: &ValueCodes, frames: &Frames, rows: Range<usize>, cancel: 
     Ok(all)
 }
 
-/// The places of one piece.
+/// The positions of one range.
 #[inline(always)]
 fn piece_places(values: &ValueCodes, piece: Range<usize>) -> Range<u32> {
     let places = if piece.is_empty() { 0..0 } else { values.places.of(piece) };
     places.start as u32..places.end as u32
 }
 
-/// The counts of one frame, moved on to the next.
+/// The counts of one frame, updated from frame to frame.
 struct SlidingCounts<'a, T: MultisetFunction> {
     values: &'a ValueCodes,
     tally: &'a T,
@@ -409,7 +411,7 @@ impl<'a, T: MultisetFunction> SlidingCounts<'a, T> {
         Self { values, tally, cancel, partition, lanes, counts, kept, work: 0 }
     }
 
-    /// As [`SlidingCounts::evaluate`], of a frame of one piece.
+    /// As [`SlidingCounts::evaluate`], for a contiguous frame.
     #[inline(always)]
     fn slide(&mut self, row: usize, run: Range<u32>, out: &mut T::Builder) -> Result<()> {
         let old = &self.lanes[0];
@@ -419,13 +421,13 @@ impl<'a, T: MultisetFunction> SlidingCounts<'a, T> {
         }
         let (enter, leave) = (old.end..run.end, old.start..run.start);
         self.lanes[0] = run;
-        // Of one piece no row leaves and comes, so those that have their codes to themselves may come first as well.
+        // In a contiguous frame no row both leaves and enters, so rows with unique codes may enter first as well.
         self.change(enter, true)?;
         self.change(leave, false)?;
         self.tally.evaluate(&mut self.kept, self.values, &self.partition, row, out)
     }
 
-    /// Appends the answer of `row`, whose frame is in `lanes`; those that are not given are never used.
+    /// Appends the result of `row`, whose frame is in `lanes`; missing lanes are never used.
     fn answer(&mut self, row: usize, lanes: &[Range<u32>], out: &mut T::Builder) -> Result<()> {
         if !self.partition.rows.contains(&row) {
             self.partition = self.values.partition(row);
@@ -435,8 +437,8 @@ impl<'a, T: MultisetFunction> SlidingCounts<'a, T> {
             self.lanes = Pieces::default();
             self.tally.reset(&mut self.kept, self.values, &self.partition)?;
         }
-        // Rows come before others leave, so that a value that is in both frames is never away in between; but a row
-        // that has its code to itself, and may be in two lanes, leaves before it comes.
+        // Rows enter before others leave, so that a value in both frames is never absent in between. A row with a
+        // unique code may move from one lane to another, so it must leave before it enters.
         let unique = self.values.unique;
         for enter in [!unique, unique] {
             for (at, new) in lanes.iter().enumerate() {
@@ -482,7 +484,7 @@ impl<'a, T: MultisetFunction> SlidingCounts<'a, T> {
     }
 }
 
-/// What of `run` lies before and behind `other`.
+/// The parts of `run` before and after `other`.
 #[inline]
 fn outside(run: &Range<u32>, other: &Range<u32>) -> [Range<u32>; 2] {
     if run.start >= other.end || other.start >= run.end {
@@ -491,7 +493,7 @@ fn outside(run: &Range<u32>, other: &Range<u32>) -> [Range<u32>; 2] {
     [run.start..other.start.max(run.start), other.end.min(run.end)..run.end]
 }
 
-/// The order of the rows, from 0, in which their frames are never far from the one before.
+/// The order of the rows, from 0, in which consecutive frames are close to each other.
 fn mo_order(values: &ValueCodes, rows: &Range<usize>, frames: &[Pieces]) -> Result<Vec<u32>> {
     let mut order = reserve::with_capacity(frames.len())?;
     let hull = |at: u32| {

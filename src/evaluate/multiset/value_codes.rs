@@ -1,4 +1,4 @@
-//! The values of a column as dense codes, partition by partition.
+//! The values of a column as consecutive codes, by partition.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -17,36 +17,36 @@ use crate::util::boundaries::Boundaries;
 use crate::util::reserve;
 use crate::util::threads::Threads;
 
-/// No place has a value of this code.
+/// No position has a value of this code.
 const NO_PLACE: u32 = u32::MAX;
 
-/// The rows that take part and the codes of their values.
+/// The counted rows and the codes of their values.
 #[derive(Debug)]
 pub(crate) struct ValueCodes {
     pub(crate) places: IncludedRows,
-    /// Per place.
+    /// The code of each position.
     pub(crate) codes: Vec<u32>,
-    /// At the partition's first place + code: the first place of that value.
+    /// At the partition's first position + code: the first position with that value.
     pub(crate) firsts: Vec<u32>,
     /// No two rows of a partition have the same code.
     pub(crate) unique: bool,
-    /// Where the section's partitions begin.
+    /// The partition boundaries of the section.
     pub(crate) partitions: Boundaries,
 }
 
 /// The values of one partition.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PartitionCodes {
-    /// Its rows.
+    /// The partition's rows.
     pub(crate) rows: Range<usize>,
-    /// The places of its rows that take part.
+    /// The positions of its counted rows.
     pub(crate) places: Range<usize>,
-    /// How many different values they have.
+    /// The number of its distinct values.
     pub(crate) codes: usize,
 }
 
 impl ValueCodes {
-    /// The codes of `keys`, equal ones alike.
+    /// The codes of `keys`; equal keys have equal codes.
     ///
     /// # Errors
     /// A type without an order; cancellation.
@@ -65,7 +65,7 @@ impl ValueCodes {
         Ok(Self { places, codes, firsts, unique: false, partitions: section.partitions.clone() })
     }
 
-    /// Each row's number in the order of `keys`, ties in row order: no two alike.
+    /// The number of each row in the order of `keys`, ties in row order: all are distinct.
     ///
     /// # Errors
     /// A type without an order; cancellation.
@@ -86,7 +86,7 @@ impl ValueCodes {
         Ok(Self { places, codes, firsts: sorted, unique: true, partitions: section.partitions.clone() })
     }
 
-    /// The partition that holds `row`.
+    /// The partition that contains `row`.
     pub(crate) fn partition(&self, row: usize) -> PartitionCodes {
         let rows = self.partitions.run_range(row);
         let places = self.places.of(rows.clone());
@@ -95,7 +95,7 @@ impl ValueCodes {
         PartitionCodes { rows, places, codes }
     }
 
-    /// A place of the partition whose value has this code.
+    /// A position of the partition whose value has this code.
     #[inline]
     pub(crate) fn place(&self, partition: &PartitionCodes, code: usize) -> u32 {
         self.firsts[partition.places.start + code]
@@ -107,10 +107,10 @@ impl ValueCodes {
         self.places.row(self.place(partition, code) as usize)
     }
 
-    /// The values of `column`, which is as long as the section, at each partition's first place + code.
+    /// The values of `column`, which is as long as the section, at each partition's first position + code.
     ///
     /// # Errors
-    /// Text that outgrows its offsets; cancellation.
+    /// Strings that exceed their offset type; cancellation.
     pub(crate) fn by_code(&self, column: &ArrayRef, threads: &Threads) -> Result<ArrayRef> {
         let column = self.places.take(column)?;
         if self.unique {
@@ -122,7 +122,7 @@ impl ValueCodes {
         Ok(take(&column, &firsts.collect::<UInt32Array>(), None)?)
     }
 
-    /// How often each code is in the pieces, counted row by row.
+    /// The multiplicity of each code in the ranges, counted row by row.
     pub(crate) fn count(&self, pieces: SubRanges) -> BTreeMap<u32, u32> {
         let mut counts = BTreeMap::new();
         for row in pieces.flatten().filter(|&row| self.places.includes(row)) {

@@ -1,20 +1,21 @@
-//! Arranged: the rows of each frame in an order of their own, by wavelet, by a set kept from row to row, or by sorting.
+//! Frame order: the rows of each frame in an argument order, by wavelet tree, by an incrementally maintained set, or by
+//! sorting.
 //!
 //! ```text
 //!   rows of the frame          4  5  6  7  8
-//!   their key                  c  a  .  b  a       . takes no part
-//!   arranged                   5  8  7  4          `nth(0)` is row 5; ties in row order
+//!   their key                  c  a  .  b  a       . not counted
+//!   ordered                    5  8  7  4          `nth(0)` is row 5; ties in row order
 //! ```
 //!
-//! Quantiles, places and values by an argument order all ask a [`FrameView`] of the frame: how many rows, the k-th of them,
-//! how many come before a row. Cost by wavelet: one radix sort of the section's rows, then O(log m) per question, m rows
-//! in the partition; a frame that is the whole partition is O(1) per row asked for, and the wavelet is not built where
-//! there are only such.
+//! Quantiles, ranks and values by an argument order query a [`FrameView`] of the frame: the number of rows, the k-th
+//! row, the number of rows before a given one. Cost by wavelet tree: one radix sort of the section's rows, then O(log
+//! m) per query for m rows in the partition. A frame that is the whole partition costs O(1) per row queried, and no
+//! wavelet tree is built if there are only such frames.
 //!
-//! Where only the k-th is asked for, for about the same k row by row, and frames never go back, the set of the frame's
-//! rows is kept instead, numbered by their order, as rows come and go (`evaluate/multiset/sliding.rs`), and a cursor
-//! where the last answer was found (`evaluate/multiset/bitset.rs`): O(1) per row that comes or goes, and no tree to
-//! build. So is it for different values alone (DISTINCT). The naive twin sorts each frame.
+//! Where only the k-th row is queried, with similar k from row to row, and frames never move back, a set of the frame's
+//! rows, numbered by their order, is maintained instead as rows enter and leave (`evaluate/multiset/sliding.rs`), with
+//! a cursor at the last result (`evaluate/multiset/bitset.rs`): O(1) per row that enters or leaves, and no tree to
+//! build. DISTINCT uses the same set. The naive strategy sorts each frame.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -42,53 +43,53 @@ use crate::util::reserve;
 use crate::util::run_index::RunIndex;
 use crate::util::threads::Threads;
 
-/// The rows of a section that take part, in an order of their own within each partition.
+/// The counted rows of a section, in an argument order within each partition.
 pub(crate) struct FrameOrder {
     places: IncludedRows,
     order: OrderKind,
-    /// To sort and gather with.
+    /// The threads for sorting and gathering.
     threads: Threads,
 }
 
 enum OrderKind {
     SortedPlaces(SortedPlaces),
-    /// Each frame is sorted by this.
+    /// Each frame is sorted by these comparators.
     Naive(Comparators),
-    /// A set of codes is kept: each row's own, or with DISTINCT each value's.
+    /// A set of codes is maintained: one code per row, or with DISTINCT one per value.
     Kept(ValueCodes),
 }
 
 struct SortedPlaces {
-    /// The places by the order within each partition.
+    /// The positions sorted by the order within each partition.
     places: Vec<u32>,
-    /// Where ties end and the rank of each place, for questions about rows.
+    /// The peers in the order and the rank of each position, for queries by row.
     ranked: Option<PeerRanks>,
-    /// Built at the first frame that is not a whole partition; the error is that of building it.
+    /// Built at the first frame that is not a whole partition, or the error of building it.
     wavelet: OnceLock<Result<Wavelet>>,
 }
 
 struct PeerRanks {
-    /// Per place, where it stands in the order.
+    /// Per position, its index in the order.
     at: Vec<u32>,
     /// Runs of equal keys in the order.
     peers: RunIndex,
 }
 
-/// A function of each frame's rows in an order of their own.
+/// A function of each frame's rows in an argument order.
 pub(crate) trait FrameOrderFunction: Send + Sync {
-    /// What is collected row by row.
+    /// The builder of the result column.
     type Builder;
 
-    /// Room for the answers of so many rows.
+    /// An empty builder for the results of `rows` rows.
     fn builder(&self, rows: usize) -> Self::Builder;
 
-    /// Appends the answer of `row`, whose frame is in view.
+    /// Appends the result of `row`, whose frame `view` shows.
     ///
     /// # Errors
-    /// Cancellation, an answer that does not fit its type.
+    /// Cancellation, a result that does not fit its type.
     fn evaluate(&self, row: usize, view: &mut FrameView, answers: &mut Self::Builder) -> Result<()>;
 
-    /// Appends the answer of the row before once more, whose frame is the same; `false` where it has to be read anew.
+    /// Appends the previous row's result again, whose frame is the same; `false` if it must be computed anew.
     ///
     /// # Errors
     /// As for `evaluate`.
@@ -97,10 +98,10 @@ pub(crate) trait FrameOrderFunction: Send + Sync {
         Ok(false)
     }
 
-    /// The answers as a column.
+    /// The results as a column.
     ///
     /// # Errors
-    /// Answers that do not fit one column.
+    /// Results that do not fit one column.
     fn finish(&self, answers: Self::Builder) -> Result<ArrayRef>;
 }
 
@@ -116,7 +117,7 @@ impl<R: FrameOrderFunction> Evaluator for OrderEvaluator<R> {
         let mut view = FrameView::new(&self.arranged, cancel);
         let mut before: Option<SubRanges> = None;
         for_each_frame(frames, rows, cancel, |row, pieces| {
-            // In small partitions all frames may be the partition.
+            // In small partitions all frames may be the whole partition.
             if before.as_ref().is_some_and(|before| before.as_slice() == pieces.as_slice())
                 && self.reading.repeat(&mut answers)?
             {
@@ -138,7 +139,7 @@ impl<R: FrameOrderFunction> Evaluator for OrderEvaluator<R> {
     }
 }
 
-/// A [`FrameOrderFunction`] of a set kept from row to row.
+/// A [`FrameOrderFunction`] over an incrementally maintained set.
 struct OrderOfSet<R>(R);
 
 impl<R: FrameOrderFunction> MultisetFunction for OrderOfSet<R> {
@@ -213,19 +214,19 @@ impl<R: FrameOrderFunction> MultisetFunction for OrderOfSet<R> {
     }
 }
 
-/// Which rows are counted.
+/// Which rows to count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RankBound {
     /// Those before the row; ties by row number.
     Before,
     /// Those before the row and all its peers.
     BeforePeers,
-    /// Those that are not behind the row's peers.
+    /// Those before the row, and its peers.
     ThroughPeers,
 }
 
 impl FrameOrder {
-    /// As [`FrameOrder::new`], each frame to be sorted anew.
+    /// As [`FrameOrder::new`], but sorts each frame anew.
     ///
     /// # Errors
     /// A type without an order.
@@ -237,7 +238,7 @@ impl FrameOrder {
         })
     }
 
-    /// The rows of `inclusion` by `keys`. `ranked`: rows will be counted, not only found.
+    /// The rows of `inclusion` ordered by `keys`. `ranked`: rows will be counted, not only selected.
     ///
     /// # Errors
     /// A type without an order; cancellation.
@@ -272,7 +273,7 @@ impl FrameOrder {
         })
     }
 
-    /// One row of `inclusion` for each value of `keys`, in their order: DISTINCT.
+    /// One row of `inclusion` for each distinct value of `keys`, in their order: DISTINCT.
     ///
     /// # Errors
     /// A type without an order; cancellation.
@@ -286,7 +287,7 @@ impl FrameOrder {
         Ok(Self { places: values.places.clone(), order: OrderKind::Kept(values), threads: threads.clone() })
     }
 
-    /// As [`FrameOrder::new`], for frames that never go back and readings that only [`FrameView::select`].
+    /// As [`FrameOrder::new`], for frames that never move back and functions that only use [`FrameView::select`].
     ///
     /// # Errors
     /// A type without an order; cancellation.
@@ -300,7 +301,7 @@ impl FrameOrder {
         Ok(Self { places: values.places.clone(), order: OrderKind::Kept(values), threads: threads.clone() })
     }
 
-    /// The evaluator of `reading` over frames of these traits.
+    /// The evaluator of a function over frames with these traits.
     pub(crate) fn boxed<R: FrameOrderFunction + 'static>(self, frames: FrameTraits, reading: R) -> Box<dyn Evaluator> {
         match self.order {
             OrderKind::Kept(values) => Multiset::boxed(frames, values, OrderOfSet(reading)),
@@ -308,10 +309,10 @@ impl FrameOrder {
         }
     }
 
-    /// The values of `column`, which is as long as the section, where [`FrameView::select`] finds rows.
+    /// The values of `column`, which is as long as the section, arranged so that [`FrameView::select`] indexes them.
     ///
     /// # Errors
-    /// Text that outgrows its offsets; cancellation.
+    /// Strings that exceed their offset type; cancellation.
     pub(crate) fn ordered_values(&self, column: &ArrayRef) -> Result<ArrayRef> {
         match &self.order {
             OrderKind::Naive(_) => Ok(column.clone()),
@@ -324,27 +325,27 @@ impl FrameOrder {
     }
 }
 
-/// What a view looks at.
+/// The structure that a view queries.
 enum ViewSource<'a> {
-    /// Where cancellation is looked for stands beside it.
+    /// The order, with the cancellation token to check.
     Arranged(&'a FrameOrder, &'a Cancel),
-    /// The codes in the frame, and where their partition begins in arranged columns.
+    /// The codes in the frame, and the partition's first index in ordered columns.
     Kept(SelectBitset, u32),
 }
 
-/// The rows of one frame that take part, arranged.
+/// The counted rows of one frame, in the argument order.
 pub(crate) struct FrameView<'a> {
     source: ViewSource<'a>,
     cursor: Option<WaveletCursor<'a>>,
-    /// The places of the partition that the frame lies in, once it has been asked for.
+    /// The positions of the frame's partition, once a query has set them.
     partition: Range<usize>,
-    /// The frame's places: the first `pieces` of these, none of them empty.
+    /// The frame's positions: the first `pieces` of these ranges, none of them empty.
     runs: [PositionRange; 3],
     pieces: usize,
     len: usize,
-    /// By the naive twin: the frame's rows.
+    /// For the naive strategy: the frame's rows.
     rows: Vec<u32>,
-    /// What was last found.
+    /// The results of the last query.
     found: Vec<u32>,
 }
 
@@ -372,7 +373,7 @@ impl<'a> FrameView<'a> {
         }
     }
 
-    /// What is looked at, by those who ask for rows.
+    /// The order that the view queries, for queries that return rows.
     fn frame_order(&self) -> Result<&'a FrameOrder> {
         match self.source {
             ViewSource::Arranged(arranged, _) => Ok(arranged),
@@ -398,19 +399,19 @@ impl<'a> FrameView<'a> {
         }
     }
 
-    /// Whether a row is found fast where one near it was found for the frame before.
+    /// Whether selecting a row is fast close to the row selected for the previous frame.
     #[inline]
     pub(crate) fn has_set(&self) -> bool {
         matches!(self.source, ViewSource::Kept(..))
     }
 
-    /// How many rows of the frame take part.
+    /// The number of counted rows of the frame.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         self.len
     }
 
-    /// The k-th rows, from 0, for `ks` that ascend and are less than `len`.
+    /// Calls `f` with the k-th rows, from 0, for `ks`, which are ascending and less than `len`.
     ///
     /// # Errors
     /// Cancellation.
@@ -426,7 +427,7 @@ impl<'a> FrameView<'a> {
         Ok(())
     }
 
-    /// The k-th rows, from 0, as places in columns as [`FrameOrder::ordered_values`] has them.
+    /// The k-th rows, from 0, as indices in columns from [`FrameOrder::ordered_values`].
     ///
     /// # Errors
     /// Cancellation.
@@ -472,7 +473,7 @@ impl<'a> FrameView<'a> {
         Ok(&self.found)
     }
 
-    /// How many rows of the frame stand so to `row`, which takes part and need not be in the frame.
+    /// The number of rows of the frame in this relation to `row`, which is counted but need not be in the frame.
     ///
     /// # Errors
     /// Cancellation.
@@ -517,7 +518,7 @@ impl<'a> FrameView<'a> {
         Ok(below as usize)
     }
 
-    /// Whether the frame is the whole partition; `partition` is up to date afterwards.
+    /// Whether the frame is the whole partition; also sets `partition`.
     fn is_partition(&mut self, arranged: &FrameOrder) -> bool {
         let [begin, end] = self.runs[0].map(|place| place as usize);
         if self.len > 0 && !self.partition.contains(&begin) {

@@ -1,8 +1,8 @@
-//! Wavelet: which row of a frame is the k-th in an order, and how many come before another.
+//! Wavelet tree: selects the k-th row of a frame in an order, and counts the rows before another.
 //!
 //! ```text
-//!   place            0 1 2 3 4 5 6 7      rows of one partition that take part, in the window's order
-//!   rank             5 2 7 0 3 6 1 4      their places in the other order: a permutation
+//!   position         0 1 2 3 4 5 6 7      counted rows of one partition, in the window's order
+//!   rank             5 2 7 0 3 6 1 4      their indices in the other order: a permutation
 //!   bit 2            1 0 1 0 0 1 0 1      4 or more?
 //!                    2 0 3 1 . 5 7 6 4    ranks below 4 go left, the others right; each side keeps its order
 //!   bit 1            1 0 1 0 . 0 1 1 0
@@ -10,20 +10,21 @@
 //!   bit 0            0 1 . 0 1 . 1 0 . 1 0
 //! ```
 //!
-//! The frame 1..5 holds the ranks 2 7 0 3. The third smallest: one of the four has bit 2 set, so it is among the three on
-//! the left, at 0..3 there (2 0 3): where a run goes follows from how many ones come before its two ends. One more
-//! step each down to a single rank, which is the answer's. A count of smaller ranks goes down the same way and adds up
-//! what it leaves on the left. The three pieces that EXCLUDE may leave go down side by side.
+//! The frame 1..5 contains the ranks 2 7 0 3. To select the third smallest: one of the four has bit 2 set, so it is
+//! among the three on the left, at 0..3 there (2 0 3). The range of a run in the next level follows from the number of
+//! ones before its two ends. One step per level leads to a single rank, the result. Counting smaller ranks descends in
+//! the same way and sums the ranks that it leaves on the left. Up to three ranges that EXCLUDE leaves descend together.
 //!
-//! Cost: O(log m) per question, m rows in the partition, whatever the frames and however they move; two ranks over bits
-//! a level, each one load. Two bits of memory per row and level; nothing per partition. Bits of a partition lie in its
-//! own places at each level, so the bits of 10,000 rows stay in the first-level cache. Symbols are ranks, not values:
-//! all are different, so ties need no care, every node but a partition's last is full, and where a node begins and how
-//! many ones come before it is arithmetic, where a tree of values would ask for two more ranks a level.
+//! Cost: O(log m) per query, m rows in the partition, for any frames in any order; two rank operations per level, each
+//! a single load. Memory: two bits per row and level; nothing per partition. A partition's bits are stored at its own
+//! positions in each level, so the bits of 10,000 rows stay in the first-level cache. Symbols are ranks, not values:
+//! all are distinct, so ties need no special case, every node but a partition's last is full, and the beginning of a
+//! node and the number of ones before it are computed arithmetically, where a tree of values would need two more rank
+//! operations per level.
 //!
-//! Against a merge sort tree (A. Vogelsgesang et al., "Efficient Evaluation of Arbitrarily-Framed Holistic SQL Aggregates
-//! and Window Functions", SIGMOD 2022): the same questions in O(log m) without its fractional cascading, at two bits per
-//! row and level in place of two words, built by stable partitions in place of merges.
+//! Compared with a merge sort tree (A. Vogelsgesang et al., "Efficient Evaluation of Arbitrarily-Framed Holistic SQL
+//! Aggregates and Window Functions", SIGMOD 2022): the same queries in O(log m) without fractional cascading, with two
+//! bits per row and level instead of two words, built by stable partitioning instead of merging.
 //!
 //! R. Grossi, A. Gupta, J. Vitter, "High-order Entropy-compressed Text Indexes", SODA 2003. F. Claude, G. Navarro,
 //! "The Wavelet Matrix", SPIRE 2012.
@@ -35,16 +36,16 @@ use crate::util::boundaries::Boundaries;
 use crate::util::cancel::Cancel;
 use crate::util::reserve;
 
-/// Ranks are narrower than this.
+/// The maximum number of bits of a rank.
 const MAX_RANK_BITS: usize = 32;
 
-/// Bits per word of a level; the counter beside them makes it 64.
+/// Bits per word of a level; with the counter beside them a word has 64 bits.
 const LEVEL_WORD_BITS: usize = 32;
 
-/// One bit of each rank, in the order in which the higher bits have left them.
+/// One bit of each rank, in the order that results from partitioning by the higher bits.
 #[derive(Debug, Clone)]
 struct BitLevel {
-    /// The low half is bits, the high half how many are set before them.
+    /// The low half contains bits, the high half the number of set bits before them.
     words: Vec<u64>,
 }
 
@@ -63,7 +64,7 @@ impl BitLevel {
         Ok(Self { words })
     }
 
-    /// How many bits are set before `at`.
+    /// The number of set bits before `at`.
     #[inline]
     fn rank(&self, at: u32) -> u32 {
         let word = self.words[at as usize / LEVEL_WORD_BITS];
@@ -80,7 +81,7 @@ pub(crate) struct Wavelet {
 }
 
 impl Wavelet {
-    /// Over places in an order of their own: `sorted` is the places by that order within each partition.
+    /// The tree of an order: `sorted` are the positions in that order within each partition.
     ///
     /// # Errors
     /// Cancellation; there is no memory for it.
@@ -109,7 +110,7 @@ impl Wavelet {
     }
 }
 
-/// Divides each of the partition's nodes by `bit`: ranks without it first, both sides in the order they have.
+/// Partitions each of the partition's nodes by `bit`, stably: ranks without the bit first.
 fn split_by_bit(ranks: &[u32], next: &mut [u32], partition: Range<usize>, bit: usize) {
     let half = 1 << bit;
     if partition.len() <= half {
@@ -126,40 +127,40 @@ fn split_by_bit(ranks: &[u32], next: &mut [u32], partition: Range<usize>, bit: u
     }
 }
 
-/// How many bits the ranks of so many places have.
+/// The number of bits of the ranks of this many positions.
 fn rank_bits(places: usize) -> usize {
     (usize::BITS - places.saturating_sub(1).leading_zeros()) as usize
 }
 
-/// A run of places: its begin and its end.
+/// A run of positions: its begin and its end.
 pub(crate) type PositionRange = [u32; 2];
 
-/// Asks about frames of one partition after another.
+/// Queries on frames, one partition at a time.
 #[derive(Debug)]
 pub(crate) struct WaveletCursor<'a> {
     levels: &'a [BitLevel],
-    /// The partition's first place.
+    /// The partition's first position.
     begin: u32,
-    /// The partition's ranks, from 0.
+    /// The number of the partition's ranks.
     size: u32,
-    /// Ones before the partition, by level.
+    /// The number of ones before the partition, by level.
     ones: [u32; MAX_RANK_BITS],
 }
 
-/// Where a question has come to.
+/// The state of a query.
 #[derive(Debug, Clone, Copy)]
 struct Node<const N: usize> {
-    /// Levels to go.
+    /// The number of levels below.
     level: usize,
-    /// The first place of the node.
+    /// The first position of the node.
     begin: u32,
-    /// The frame's places in it.
+    /// The frame's positions in the node.
     runs: [PositionRange; N],
 }
 
-/// A node's two sides.
+/// The children of a node.
 struct Sides<const N: usize> {
-    /// How many of the frame's places are in the first.
+    /// The number of the frame's positions in the left child.
     zeros: u32,
     zero: Node<N>,
     one: Node<N>,
@@ -170,7 +171,7 @@ impl<'a> WaveletCursor<'a> {
         Self { levels: &wavelet.levels, begin: 0, size: 0, ones: [0; MAX_RANK_BITS] }
     }
 
-    /// Goes to another partition.
+    /// Sets the partition for the following queries.
     pub(crate) fn set_partition(&mut self, partition: &Range<usize>) {
         self.begin = partition.start as u32;
         self.size = partition.len() as u32;
@@ -188,7 +189,7 @@ impl<'a> WaveletCursor<'a> {
         let level = node.level - 1;
         let bits = &self.levels[level];
         let half = 1 << level;
-        // All nodes of the partition before this one are full, so half of their ranks have the bit.
+        // All nodes of the partition before this one are full, so half of their ranks have the bit set.
         let before = self.ones[level] + (node.begin - self.begin) / 2;
         let (mut zeros, mut zero, mut one) = (0, node.runs, node.runs);
         for ((&[begin, end], zero), one) in node.runs.iter().zip(&mut zero).zip(&mut one) {
@@ -204,13 +205,14 @@ impl<'a> WaveletCursor<'a> {
         }
     }
 
-    /// For each of `ks`, which ascend, the k-th of the places in `runs`, from 0, as a place in the sorted order.
+    /// For each of `ks`, which are ascending, the k-th of the positions in `runs`, from 0, as an index in the sorted
+    /// order.
     #[inline]
     pub(crate) fn select<const N: usize>(&self, runs: [PositionRange; N], ks: &[u32], out: &mut [u32]) {
         self.select_from(self.root(runs), ks, 0, out);
     }
 
-    /// As `select` from a node on, which `passed` places come before.
+    /// As `select` from a node on, after `passed` positions before the node.
     fn select_from<const N: usize>(&self, mut node: Node<N>, mut ks: &[u32], mut passed: u32, mut out: &mut [u32]) {
         let &[first, ..] = ks else { return };
         let mut first = first;
@@ -223,7 +225,7 @@ impl<'a> WaveletCursor<'a> {
                 continue;
             }
             if first < ahead {
-                // The questions part here.
+                // The queries split between the two children.
                 let left = ks.partition_point(|&k| k < ahead);
                 let (here, there) = std::mem::take(&mut out).split_at_mut(left);
                 self.select_from(zero, &ks[..left], passed, here);
@@ -236,7 +238,7 @@ impl<'a> WaveletCursor<'a> {
         out.fill(node.begin);
     }
 
-    /// How many of the places in `runs` have a rank below `rank`, which counts from the partition's first.
+    /// The number of positions in `runs` with a rank below `rank`, which is relative to the partition.
     pub(crate) fn count_below<const N: usize>(&self, runs: [PositionRange; N], rank: u32) -> u32 {
         if rank >= self.size {
             return runs.iter().map(|[begin, end]| end - begin).sum();
@@ -261,7 +263,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
-    /// A permutation within each partition without a pattern.
+    /// A pseudorandom permutation within each partition.
     fn sorted(sizes: &[usize]) -> (Boundaries, Vec<u32>) {
         let (mut bits, mut sorted) = (Vec::new(), Vec::new());
         for &size in sizes {
@@ -274,7 +276,7 @@ mod tests {
         (Boundaries::new(bits.into_iter().collect()), sorted)
     }
 
-    /// The ranks of the places in `runs`, ascending.
+    /// The ranks of the positions in `runs`, ascending.
     fn ranks(sorted: &[u32], runs: &[PositionRange]) -> Vec<u32> {
         let inside = |place: &u32| runs.iter().any(|[begin, end]| (begin..end).contains(&place));
         (0..sorted.len() as u32).filter(|&at| inside(&sorted[at as usize])).collect()

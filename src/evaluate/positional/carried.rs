@@ -1,6 +1,7 @@
-//! Values carried: those of rows outside a section that its answers may be, by their places among the rows that take part.
+//! Carried values: those of rows outside a section that its results may refer to, by their ordinals among the counted
+//! rows.
 //!
-//! Cost: what is kept, which is so many of the first values and so many of the last.
+//! Cost: a fixed number of the first values and of the last values.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -17,17 +18,17 @@ use super::picks::{GatherPlan, RowSource};
 use crate::error::{Error, Result};
 use crate::model::carry::Carry;
 
-/// The values of rows outside the section that answers may need.
+/// The values of rows outside the section that results may refer to.
 ///
-/// As Arrow data: `value`, and `ordinal`, the row's place from 1 among the partition's rows that take part.
-/// Ordinals ascend, and the last one counts all rows covered.
+/// As Arrow data: `value`, and `ordinal`, the row's number from 1 among the partition's counted rows. Ordinals ascend,
+/// and the last one is the number of all covered rows.
 #[derive(Debug, Clone)]
 pub(crate) struct CarriedValues {
     values: ArrayRef,
     ordinals: UInt64Array,
 }
 
-/// Which values a carry keeps: so many of the first, and so many of the last.
+/// How many of the first and of the last values a carry keeps.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct KeptEnds {
     pub(crate) head: u64,
@@ -53,12 +54,12 @@ impl CarriedValues {
         )?)
     }
 
-    /// How many rows that take part are covered.
+    /// The number of counted rows that the carry covers.
     pub(crate) fn total(&self) -> u64 {
         self.ordinals.values().last().copied().unwrap_or(0)
     }
 
-    /// Where the value is of the covered row that is the `ordinal`-th to take part, from 1.
+    /// The index of the value of the covered row with this `ordinal`, from 1.
     fn place(&self, ordinal: u64) -> Result<usize> {
         self.ordinals
             .values()
@@ -66,7 +67,7 @@ impl CarriedValues {
             .map_err(|_| Error::internal(format!("the carry of {} rows lacks row {ordinal}", self.total())))
     }
 
-    /// What `rows` of `column`, appended to what `state` covers, leave to be carried.
+    /// The carry of the rows that `state` covers followed by `rows` of `column`.
     pub(crate) fn append_saved(
         kept: KeptEnds,
         column: &ArrayRef,
@@ -78,7 +79,7 @@ impl CarriedValues {
         let before = old.as_ref().map_or(0, Self::total);
         let first = included.before(rows.start);
         let total = before + (included.before(rows.end) - first) as u64;
-        // Kept are the ordinals up to `head`, and those after `dropped`.
+        // The ordinals up to `head` and those after `dropped` are kept.
         let (head, dropped) = kept.of(total);
         let mut picks = GatherPlan::with_capacity(0);
         let mut ordinals = Vec::new();
@@ -96,7 +97,7 @@ impl CarriedValues {
         Self::save(picks.gather(column, None, old.as_ref().map(|old| &old.values))?, ordinals)
     }
 
-    /// What is left to be carried of the rows of two.
+    /// The carry of the rows of two carries.
     pub(crate) fn merge_saved(kept: KeptEnds, left: &RecordBatch, right: &RecordBatch) -> Result<RecordBatch> {
         let (left, right) = (Self::load(left)?, Self::load(right)?);
         let before = left.total();
@@ -111,14 +112,14 @@ impl CarriedValues {
 }
 
 impl KeptEnds {
-    /// Up to which ordinal values are kept, and after which again, of so many.
+    /// Of `total` values: the ordinal up to which values are kept, and the one after which they are kept again.
     fn of(self, total: u64) -> (u64, u64) {
         let head = self.head.min(total);
         (head, total.saturating_sub(self.tail).max(head))
     }
 }
 
-/// What a carry says of the rows before a section, and of those behind it.
+/// The carried values before a section and after it.
 #[derive(Debug)]
 pub(crate) struct CarriedNeighbours {
     pub(crate) before: Option<CarriedValues>,
@@ -142,12 +143,12 @@ impl CarriedNeighbours {
         self.values.is_none()
     }
 
-    /// The `ordinal`-th row before the section, from 1; NULL where nothing is carried.
+    /// The `ordinal`-th row before the section, from 1; NULL if nothing is carried.
     pub(crate) fn pick_before(&self, ordinal: u64) -> Result<RowSource> {
         self.before.as_ref().map_or(Ok(RowSource::Null), |carried| Ok(RowSource::Carried(carried.place(ordinal)?)))
     }
 
-    /// The `ordinal`-th row behind the section, from 1; NULL where nothing is carried.
+    /// The `ordinal`-th row after the section, from 1; NULL if nothing is carried.
     pub(crate) fn pick_after(&self, ordinal: u64) -> Result<RowSource> {
         let first = self.before.as_ref().map_or(0, |carried| carried.values.len());
         self.after

@@ -1,19 +1,19 @@
-//! Index: answers that are rows of the input, found by row arithmetic.
+//! Index: results that are rows of the input, found by row number arithmetic.
 //!
 //! ```text
 //!   rows            0 1 2 3 4 5 6 7 8 9
-//!   taking part     1 . 1 1 . . . 1 1 .
+//!   counted         1 . 1 1 . . . 1 1 .
 //!   rows before     0 1 1 2 3 3 3 3 4 5      `before(7) = 3`
 //!   the k-th            k=2 ^     ^ k=3      `row(3) = 7`
 //!   frame of 6              [-------]        its first: `row(before(3))`, its second: `row(before(3) + 1)`
 //! ```
 //!
-//! A function picks one row per result here; `picks.rs` gathers all picks at once, so values are moved and never looked
-//! at: any column type serves.
+//! A function picks one row per result here; `picks.rs` gathers all picks at once. Values are moved but never
+//! inspected, so any column type works.
 //!
-//! Cost: O(1) per row where all rows take part. Under a mask the first and the last row of a frame are O(1)
-//! amortised, any other is one rank, O(1), and one select, O(log n), whatever the runs of nulls; 4 bytes per 64
-//! rows. It always wins over folding frames for first, last, nth, lag and lead.
+//! Cost: O(1) per row if all rows are counted. Under a mask the first and the last row of a frame are O(1) amortised;
+//! any other row costs one rank, O(1), and one select, O(log n), independent of the runs of nulls; 4 bytes per 64 rows.
+//! Always faster than folding frames for first, last, nth, lag and lead.
 //!
 //! Row arithmetic for frames: V. Leis et al., "Efficient Processing of Window Functions in Analytical SQL Queries",
 //! VLDB 2015. Rank and select: G. Jacobson, "Space-efficient Static Trees and Graphs", FOCS 1989.
@@ -23,10 +23,10 @@ use std::ops::Range;
 use crate::model::row_mask::RowMask;
 use crate::util::rank_select::RankSelect;
 
-/// The rows that take part, countable.
+/// The counted rows, with rank and select.
 #[derive(Debug, Clone)]
 pub(crate) enum MaskIndex {
-    /// Every row: its number is its count.
+    /// All rows are counted: a row's number is its rank.
     All,
     /// The rows of a mask.
     Ranked(RankSelect),
@@ -48,7 +48,7 @@ impl MaskIndex {
         }
     }
 
-    /// How many rows before `row` take part.
+    /// The number of counted rows before `row`.
     #[inline(always)]
     pub(crate) fn before(&self, row: usize) -> usize {
         match self {
@@ -57,7 +57,7 @@ impl MaskIndex {
         }
     }
 
-    /// The `k`-th row that takes part, from 0.
+    /// The `k`-th counted row, from 0.
     pub(crate) fn row(&self, k: usize) -> Option<usize> {
         match self {
             Self::All => Some(k),
@@ -66,14 +66,14 @@ impl MaskIndex {
     }
 }
 
-/// A count of the rows before one that take part, moved along to the next.
+/// The number of counted rows before a row, advanced to the next row asked for.
 #[derive(Debug, Clone, Copy, Default)]
 struct RankCursor {
     row: usize,
     before: usize,
 }
 
-/// So many rows are counted or looked at one by one before a rank or a select is asked instead.
+/// Up to this many rows are scanned one by one before a rank or a select is used instead.
 const LINEAR_ROWS: usize = 8;
 
 impl RankCursor {
@@ -90,18 +90,18 @@ impl RankCursor {
     }
 }
 
-/// A look at [`MaskIndex`] that remembers where it found the last row, as the next one is often the same or the
-/// next. What it remembers speeds answers up, it never changes them.
+/// A view of [`MaskIndex`] that remembers the row it found last, as the next one is often the same or the next. The
+/// memory affects speed only, never results.
 #[derive(Debug)]
 pub(crate) struct MaskWalk<'a> {
     included: &'a MaskIndex,
-    /// Rows that take no part, up to one that does (or the end).
+    /// Rows that are not counted, up to one that is (or the end).
     ahead: Range<usize>,
-    /// Rows that take no part, down to one that does (or row 0).
+    /// Rows that are not counted, down to one that is (or row 0).
     behind: Range<usize>,
-    /// How many are before the last run's begin, and before its end.
+    /// The numbers of counted rows before the last run's begin, and before its end.
     counts: [RankCursor; 2],
-    /// The `k`-th row, as last answered.
+    /// The last result for a `k`-th row: `k` and the row.
     found: Option<(usize, usize)>,
 }
 
@@ -110,7 +110,7 @@ impl<'a> MaskWalk<'a> {
         Self { included, ahead: 0..0, behind: 0..0, counts: Default::default(), found: None }
     }
 
-    /// The first row of `run` that takes part.
+    /// The first counted row of `run`.
     #[inline]
     pub(crate) fn first(&mut self, run: Range<usize>) -> Option<usize> {
         if run.is_empty() {
@@ -132,7 +132,7 @@ impl<'a> MaskWalk<'a> {
         (row < run.end).then_some(row)
     }
 
-    /// The last row of `run` that takes part.
+    /// The last counted row of `run`.
     #[inline]
     pub(crate) fn last(&mut self, run: Range<usize>) -> Option<usize> {
         let last = run.end.checked_sub(1).filter(|last| run.start <= *last)?;
@@ -155,14 +155,14 @@ impl<'a> MaskWalk<'a> {
         (row >= run.start).then_some(row)
     }
 
-    /// How many rows that take part are before `run`, and how many before its end.
+    /// The numbers of counted rows before `run` and before its end.
     #[inline]
     pub(crate) fn before(&mut self, run: &Range<usize>) -> (usize, usize) {
         let [begin, end] = &mut self.counts;
         (begin.advance_to(run.start, self.included), end.advance_to(run.end, self.included))
     }
 
-    /// The `k`-th row that takes part, from 0.
+    /// The `k`-th counted row, from 0.
     #[inline]
     pub(crate) fn row(&mut self, k: usize) -> Option<usize> {
         let MaskIndex::Ranked(ranks) = self.included else { return Some(k) };

@@ -1,37 +1,38 @@
-//! Nearest: the last row of each frame that takes part, or the first, for a block of frames at once.
+//! Nearest: the last or the first counted row of each frame, for a block of frames at once.
 //!
 //! ```text
 //!   rows            0 1 2 3 4 5 6 7 8 9
-//!   taking part     1 . 1 1 . . . 1 1 .
-//!   last before     0 1 1 3 4 4 4 4 8 9 9      one more than the row, 0 for none
-//!   frame [4, 8)            [-----)            the last before 8 is row 7, and it is in the frame
-//!   frame [4, 7)            [---)              the last before 7 is row 3, and it is not
+//!   counted         1 . 1 1 . . . 1 1 .
+//!   last before     0 1 1 3 4 4 4 4 8 9 9      the row plus one, 0 for none
+//!   frame [4, 8)            [-----)            the last before 8 is row 7, in the frame
+//!   frame [4, 7)            [---)              the last before 7 is row 3, outside the frame
 //! ```
 //!
-//! The ends of a block's frames lie about as far apart as its rows do. So the rows between are gone through once,
-//! without a branch on any, and each frame looks its end up.
+//! The ends of a block's frames span about as many rows as the block has. The rows between are therefore scanned once,
+//! without a branch on any, and each frame looks up its end.
 //!
-//! Cost: O(1) per row and per row between the ends; four bytes per row between the ends of a block. Ends that lie
-//! farther apart than [`MAX_ROWS_PER_FRAME`] times the block's rows, as offsets of each row's own may put them, are not served.
+//! Cost: O(1) per row and per row between the ends; four bytes per row between the ends of a block. Ends that are
+//! farther apart than [`MAX_ROWS_PER_FRAME`] times the block's rows, as offsets per row can make them, are not
+//! supported.
 
 use std::ops::Range;
 
 use crate::util::bitmap::word;
 use crate::util::rank_select::RankSelect;
 
-/// So many rows are gone through for each frame, at the most.
+/// The maximum number of rows to scan per frame.
 const MAX_ROWS_PER_FRAME: usize = 8;
 
-/// Where frames look their ends up.
+/// The lookup table for the ends of frames.
 #[derive(Debug, Default)]
 pub(crate) struct Nearest {
-    /// One entry per place between the ends.
+    /// One entry per position between the ends.
     found: Vec<u32>,
 }
 
 impl Nearest {
-    /// Calls `f` with the last row before each of `ends`, plus one, 0 for none; `false`, and no call, where the ends lie
-    /// too far apart.
+    /// Calls `f` for each of `ends` with the last counted row before it plus one, or 0 if there is none. Returns
+    /// `false`, without a call, if the ends are too far apart.
     pub(crate) fn last_before_each(&mut self, ranks: &RankSelect, ends: &[u32], mut f: impl FnMut(usize, u32)) -> bool {
         let Some(span) = span(ends) else { return false };
         let last = ranks.rank(span.start).checked_sub(1).and_then(|k| ranks.select(k));
@@ -50,7 +51,7 @@ impl Nearest {
         true
     }
 
-    /// As [`Nearest::last_before_each`], with the first row from each of `begins` on, or `u32::MAX`.
+    /// As [`Nearest::last_before_each`], with the first counted row at or after each of `begins`, or `u32::MAX`.
     pub(crate) fn first_from_each(
         &mut self,
         ranks: &RankSelect,
@@ -75,7 +76,7 @@ impl Nearest {
     }
 }
 
-/// From the least of the places to the greatest; `None` where they lie too far apart.
+/// The range from the smallest position to the largest; `None` if it is too long.
 fn span(places: &[u32]) -> Option<Range<usize>> {
     let (low, high) = (*places.iter().min()? as usize, *places.iter().max()? as usize);
     (high - low <= MAX_ROWS_PER_FRAME * places.len()).then_some(low..high)
@@ -88,7 +89,7 @@ mod tests {
 
     use super::*;
 
-    /// Against a look at each row, for ends near and far, in order and not.
+    /// Compares with a scan of each row, for ends near and far apart, in order and not.
     #[test]
     fn block_equals_row_by_row() {
         let bits = BooleanBuffer::collect_bool(300, |row| row % 7 == 3 && !(100..250).contains(&row)).slice(5, 290);

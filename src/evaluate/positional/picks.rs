@@ -1,4 +1,4 @@
-//! One source row for each result, gathered at once: from the column, a default, a carried value, or NULL.
+//! One source row per result, gathered at once: from the column, a default, a carried value, or NULL.
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BooleanArray, UInt32Array, new_empty_array, new_null_array};
@@ -12,7 +12,7 @@ use arrow_select::take::take;
 use crate::error::{Error, Result};
 use crate::util::reserve;
 
-/// Where a result comes from.
+/// The source of a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RowSource {
     /// A row of the column.
@@ -37,9 +37,9 @@ const FROM_CARRIED: u8 = 3;
 #[derive(Debug)]
 pub(crate) struct GatherPlan {
     rows: Vec<u32>,
-    /// Of each pick, once there are several.
+    /// The source of each pick, once there is more than one source.
     sources: Vec<u8>,
-    /// The sources that occur, one bit each.
+    /// The sources in use, one bit each.
     used: u8,
 }
 
@@ -65,7 +65,7 @@ impl GatherPlan {
         self.rows.push(row as u32);
     }
 
-    /// A source comes for the first time; where it is the second, the first is written down for all picks before.
+    /// Records a new source; if it is the second, the first one is recorded for all previous picks.
     #[cold]
     fn add_source(&mut self, source: u8) {
         if self.used.is_power_of_two() {
@@ -75,7 +75,7 @@ impl GatherPlan {
         self.used |= 1 << source;
     }
 
-    /// The values picked, of the column's type.
+    /// The picked values, in the column's type.
     pub(crate) fn gather(
         self,
         column: &ArrayRef,
@@ -96,7 +96,7 @@ impl GatherPlan {
             reserve::probe_rows(source, self.rows.len())?;
             take(source, &UInt32Array::try_new(self.rows.into(), nulls)?, None)
         } else {
-            // Only the sources in use: a dictionary that is not asked for is not merged either.
+            // Only sources in use: an unused dictionary is not merged either.
             let null = new_null_array(column.data_type(), 1);
             let sources = [sources[0], &null, sources[2], sources[3]];
             let used: Vec<u8> = (FROM_COLUMN..=FROM_CARRIED).filter(|source| self.used & (1 << source) != 0).collect();
@@ -121,7 +121,7 @@ impl GatherPlan {
     }
 }
 
-/// An array with NULL in place of the values at the bits set.
+/// The array with NULL in place of the values at the set bits.
 pub(crate) fn null_where(values: &ArrayRef, bits: BooleanBuffer) -> Result<ArrayRef> {
     if !has_no_validity(values.data_type()) {
         return Ok(nullif(values, &BooleanArray::from(bits))?);
@@ -133,13 +133,13 @@ pub(crate) fn null_where(values: &ArrayRef, bits: BooleanBuffer) -> Result<Array
     picks.gather(values, None, None)
 }
 
-/// Types whose arrays have no validity of their own, to which `take` and `nullif` therefore give no nulls.
+/// Types whose arrays have no validity bitmap of their own, so that `take` and `nullif` cannot make NULLs.
 fn has_no_validity(data_type: &DataType) -> bool {
     matches!(data_type, DataType::Union(..) | DataType::RunEndEncoded(..))
 }
 
-/// `interleave`, with dictionaries that together pass their key type woven as plain values: `interleave` would
-/// refuse or panic although the values picked may fit.
+/// `interleave`, decoding dictionaries that together exceed their key type: `interleave` would fail or panic although
+/// the picked values may fit.
 fn interleave_arrays(arrays: &[&ArrayRef], picks: &[(usize, usize)]) -> std::result::Result<ArrayRef, ArrowError> {
     if let Some(data_type @ DataType::Dictionary(key, value)) = arrays.first().map(Array::data_type) {
         let entries: usize =
@@ -152,7 +152,7 @@ fn interleave_arrays(arrays: &[&ArrayRef], picks: &[(usize, usize)]) -> std::res
     interleave(&arrays.iter().map(|array| array.as_ref() as &dyn Array).collect::<Vec<_>>(), picks)
 }
 
-/// How many entries a dictionary with such keys holds.
+/// The maximum number of entries of a dictionary with this key type.
 fn max_dictionary_entries(key: &DataType) -> usize {
     match key {
         DataType::Int8 => 1 << 7,

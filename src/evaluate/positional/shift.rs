@@ -1,13 +1,14 @@
-//! Shift: a column moved by so many rows within its partitions.
+//! Shift: a column moved by a fixed number of rows within its partitions.
 //!
 //! ```text
 //!   partitions   1 . . 1 . 1 . .
 //!   column       a b c d e f g h
 //!   copied       . a b c d e f g      all at once, as if there were no partitions
-//!   answer       . a b . d . f g      then the first rows of each
+//!   result       . a b . d . f g      then the first rows of each
 //! ```
 //!
-//! Cost: a copy, and a write per row without a partner. What has no bytes of one width is copied a partition at a time.
+//! Cost: one copy, and one write per row without a source row. Types without a fixed byte width are copied per
+//! partition.
 
 use std::ops::Range;
 
@@ -20,8 +21,8 @@ use arrow_schema::DataType;
 use crate::error::Result;
 use crate::util::run_index::RunIndex;
 
-/// The value of `column` at `by` rows after each of `rows`, which is not 0, or `default` (one value, or one per row of
-/// the column) where its partition ends before. `None`: not for this type.
+/// The value of `column` at `by` rows (nonzero) after each of `rows`, or `default` (one value, or one per row of the
+/// column) if that lies outside the row's partition. `None` if the type is not supported.
 pub(crate) fn shift(
     column: &ArrayRef,
     by: i64,
@@ -67,7 +68,7 @@ impl Shift<'_> {
         usize::try_from(self.by.unsigned_abs()).unwrap_or(usize::MAX)
     }
 
-    /// Calls `f` for each partition with the rows among `rows` that have a partner and those that have none.
+    /// Calls `f` for each partition with the rows among `rows` that have a source row and those that have none.
     fn each(&self, mut f: impl FnMut(Range<usize>, Range<usize>) -> Result<()>) -> Result<()> {
         let distance = self.distance();
         self.partitions.try_for_each_run(self.rows.clone(), |run, piece| {
@@ -81,7 +82,7 @@ impl Shift<'_> {
         })
     }
 
-    /// The partner of a row that has one.
+    /// The source row of a row that has one.
     fn partner(&self, row: usize) -> usize {
         if self.by < 0 { row - self.distance() } else { row + self.distance() }
     }
@@ -90,7 +91,7 @@ impl Shift<'_> {
         let length = self.rows.len();
         let data = column.to_data();
         let default = default.map(Array::to_data);
-        // The rows whose partners the column has, be they of the same partition or not.
+        // The rows whose source rows the column contains, in the same partition or not.
         let distance = self.distance();
         let (first, behind) = if self.by < 0 {
             (distance.clamp(self.rows.start, self.rows.end), self.rows.end)
@@ -158,7 +159,7 @@ impl Shift<'_> {
     }
 }
 
-/// The values of an array of `W` bytes each.
+/// The values of an array as byte arrays of width `W`.
 fn bytes<const W: usize>(data: &ArrayData) -> &[[u8; W]] {
     let bytes = data.buffers().first().map_or(&[][..], |buffer| buffer.as_slice());
     let (values, _) = bytes.as_chunks::<W>();

@@ -1,4 +1,5 @@
-//! Aggregates of states of their own: products, bits, values picked by another, histograms, weighted means.
+//! Aggregates with states of their own: products, bitwise aggregates, `min_by`, histograms, exponentially weighted
+//! means.
 
 use arrow_array::ArrayRef;
 use arrow_array::types::{Decimal128Type, Decimal256Type, Float64Type, Int32Type, Int64Type, UInt64Type};
@@ -57,14 +58,14 @@ pub(super) fn evaluator(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
     }
 }
 
-/// The evaluator of an aggregate to which DISTINCT makes no difference, or which refuses it.
+/// The evaluator of an aggregate on which DISTINCT has no effect, or which rejects it.
 fn ignoring_distinct(inputs: &Inputs, aggregate: impl Aggregate + 'static) -> Result<Box<dyn Evaluator>> {
     evaluator_for_mergeable(aggregate, inputs.call.strategy, inputs.section)
 }
 
 fn ewm_mean_by(inputs: &Inputs, times: &ArrayRef) -> Result<Box<dyn Evaluator>> {
     let (first, inclusion, half_life) = (inputs.first()?, inputs.inclusion.clone(), inputs.number(2)?);
-    // A half-life of moments is a duration, in microseconds here.
+    // The half-life of timestamps is a duration, here in microseconds.
     let per_microsecond = match times.data_type() {
         DataType::Timestamp(unit, _) | DataType::Duration(unit) | DataType::Time32(unit) | DataType::Time64(unit) => {
             ticks_per_second(*unit) as f64 / MICROS_PER_SECOND as f64
@@ -85,7 +86,7 @@ fn ewm_mean_by(inputs: &Inputs, times: &ArrayRef) -> Result<Box<dyn Evaluator>> 
     }
 }
 
-/// The value of `column` where `by` is least or greatest.
+/// The value of `column` where `by` is minimal or maximal.
 pub(super) fn arg_min_max(
     inputs: &Inputs,
     column: &ArrayRef,

@@ -1,4 +1,4 @@
-//! The arguments of a pass over a section, read as the types that its functions take.
+//! The arguments of a pass over a section, converted to the types that its functions read.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Decimal128Type, Decimal256Type, Int64Type};
@@ -34,20 +34,20 @@ use crate::util::threads::Threads;
 
 /// A pass's arguments over a section.
 pub(super) struct Inputs<'a> {
-    /// The calls that are answered.
+    /// The calls to evaluate.
     pub(super) pass: Vec<&'a PlannedCall>,
-    /// The first of them, whose arguments are those of all.
+    /// The first of them; all calls have the same arguments.
     pub(super) call: &'a PlannedCall,
     pub(super) section: &'a Section,
     pub(super) ansi: bool,
-    /// Each row is folded once, mostly with others side by side.
+    /// Each row is folded once, mostly in runs of adjacent rows.
     pub(super) once: bool,
     pub(super) threads: &'a Threads,
-    /// The window's order.
+    /// The window's order keys.
     pub(super) order_by: &'a [OrderColumn],
-    /// The arguments, the first as the type the function reads.
+    /// The arguments, converted to the types that the function reads.
     pub(super) args: Vec<ArrayRef>,
-    /// The rows that take part.
+    /// The rows that the function counts.
     pub(super) inclusion: RowMask,
     /// The rows that pass FILTER, NULL or not.
     pub(super) passing: RowMask,
@@ -60,13 +60,13 @@ impl<'a> Inputs<'a> {
         let ansi = plan.options().ansi;
         let mut args = Vec::with_capacity(call.args.len());
         for (index, arg) in call.args.iter().enumerate() {
-            // Offsets, positions and the like were read when the plan was made.
+            // Parameters such as offsets and positions were read at planning time.
             if call.function.is_setting(index) {
                 continue;
             }
             let column = match arg {
                 PlannedArg::Column(place) => section.column(*place)?.clone(),
-                // The default of lag and lead stays one value.
+                // A constant default is not repeated per row: LagLead reads its index 0.
                 PlannedArg::Literal(value) if call.function.index_of(Role::Default) == Some(index) => value.clone(),
                 PlannedArg::Literal(value) => {
                     broadcast::broadcast_runs(value, &[GroupRun { group: 0, end: section.rows }], threads)?
@@ -89,24 +89,24 @@ impl<'a> Inputs<'a> {
         Ok(Self { pass, call, section, ansi, once: false, threads, order_by, args, inclusion, passing })
     }
 
-    /// The argument order over the section.
+    /// The argument order's keys over the section.
     pub(super) fn argument_order(&self) -> Result<Vec<SortColumn>> {
         let keys = self.call.argument_order.iter();
         keys.map(|key| Ok(SortColumn::of(key, self.section.column(key.number)?))).collect()
     }
 
-    /// The values of `keys` that take part, by their codes.
+    /// The counted rows' values of `keys`, as codes.
     pub(super) fn values(&self, keys: &[SortColumn]) -> Result<ValueCodes> {
         ValueCodes::new(self.section, self.inclusion.clone(), keys, self.threads)
     }
 
-    /// The different arguments.
+    /// The distinct arguments, as codes.
     pub(super) fn distinct(&self) -> Result<ValueCodes> {
         let keys: Vec<_> = self.args.iter().cloned().map(SortColumn::ascending).collect();
         self.values(&keys)
     }
 
-    /// The evaluator of an aggregate, over the different arguments where DISTINCT asks for them.
+    /// The evaluator of an aggregate, over the distinct arguments if the call has DISTINCT.
     pub(super) fn mergeable<A: Aggregate + 'static>(&self, aggregate: A) -> Result<Box<dyn Evaluator>> {
         if self.call.distinct {
             return Ok(distinct::evaluator_for_mergeable(aggregate, self.call.frame_traits(), self.distinct()?));
@@ -114,7 +114,7 @@ impl<'a> Inputs<'a> {
         evaluator_for_mergeable(aggregate, self.call.strategy, self.section)
     }
 
-    /// As [`Inputs::evaluator_for_mergeable`], of one that can also subtract.
+    /// As [`Inputs::mergeable`], for an aggregate that can also retract.
     pub(super) fn retractable<A: Aggregate<Accumulator: Retractable> + 'static>(
         &self,
         aggregate: A,
@@ -125,7 +125,7 @@ impl<'a> Inputs<'a> {
         evaluator_for_retractable(aggregate, self.call.strategy, self.section)
     }
 
-    /// Whether the section's rows are all that come to its states.
+    /// Whether the section's states contain its own rows only, so that none from other sections are merged.
     pub(super) fn is_complete(&self) -> bool {
         let Self { section, call, .. } = self;
         !(section.continues() || section.part && call.after == Reach::State)
@@ -139,29 +139,29 @@ impl<'a> Inputs<'a> {
         self.args.first().ok_or_else(|| Error::internal("a function without its argument"))
     }
 
-    /// The rows that take part and where the argument is true.
+    /// The counted rows where the argument is true.
     pub(super) fn where_true(&self) -> Result<RowMask> {
         let values = self.first()?.as_boolean_opt().ok_or_else(|| self.unexpected())?;
         Ok(self.inclusion.and(values.values()))
     }
 
-    /// The whole number given as the argument of this index.
+    /// The integer constant given for the argument at this index.
     pub(super) fn constant(&self, index: usize) -> Result<i64> {
         literal_i64(self.setting(index)?).ok_or_else(|| Error::internal("a constant is not a whole number"))
     }
 
-    /// The truth given as the argument of this index.
+    /// The boolean constant given for the argument at this index.
     pub(super) fn flag(&self, index: usize) -> Result<bool> {
         let flag = self.setting(index)?.as_boolean_opt().filter(|flag| flag.is_valid(0));
         Ok(flag.ok_or_else(|| Error::internal("a flag is neither true nor false"))?.value(0))
     }
 
-    /// The number given as the argument of this index.
+    /// The numeric constant given for the argument at this index.
     pub(super) fn number(&self, index: usize) -> Result<f64> {
         literal_array::number(self.setting(index)?)
     }
 
-    /// The constant given as the argument of this index, or that stands for it.
+    /// The constant given for the argument at this index, or its default.
     pub(super) fn setting(&self, index: usize) -> Result<&ArrayRef> {
         match self.call.args.get(index) {
             Some(PlannedArg::Literal(value)) => Ok(value),
@@ -169,7 +169,7 @@ impl<'a> Inputs<'a> {
         }
     }
 
-    /// The whole numbers that the argument of this index holds row by row, if it is a column.
+    /// The integers of the argument at this index, if it is a column.
     pub(super) fn per_row(&self, index: usize) -> Result<Option<Int64Array>> {
         let Some(PlannedArg::Column(place)) = self.call.args.get(index) else {
             return Ok(None);
@@ -184,14 +184,14 @@ impl<'a> Inputs<'a> {
 
     pub(super) fn logic(&self, logic: BoolAggregate) -> Result<Box<dyn Evaluator>> {
         let values = self.first()?.as_boolean_opt().ok_or_else(|| self.unexpected())?;
-        // Equal values count once anyway.
+        // DISTINCT does not change the result; the DISTINCT evaluators are not instantiated.
         evaluator_for_retractable(logic.over(values, self.inclusion.clone()), self.call.strategy, self.section)
     }
 
     pub(super) fn offset(&self, naive: bool) -> Result<Box<dyn Evaluator>> {
         let Self { call, section, ansi, inclusion, .. } = self;
         let column = self.first()?.clone();
-        // Of the constants, which are not among these, the offset is one.
+        // `args` has no offset (a parameter), so the default is `args[1]`.
         let default = self.args.get(1).map(|default| read_as(default, column.data_type(), *ansi)).transpose()?;
         let before = call.function.looks == Looks::Distance { before: true };
         let by = match self.per_row(1)? {
@@ -209,7 +209,7 @@ impl<'a> Inputs<'a> {
     }
 }
 
-/// The arguments whose nulls keep a row from taking part.
+/// The arguments in which a NULL makes the function skip the row.
 fn values_of(call: &PlannedCall, args: &[ArrayRef]) -> Vec<ArrayRef> {
     let kept = match call.function.nulls {
         NullHandling::Skipped | NullHandling::SkippedInPlace => false,
@@ -221,13 +221,13 @@ fn values_of(call: &PlannedCall, args: &[ArrayRef]) -> Vec<ArrayRef> {
     values.map(|(_, column)| column.clone()).collect()
 }
 
-/// The column as the type a function reads it as.
+/// Converts the column to the type that a function reads.
 fn read_as(column: &ArrayRef, target: &DataType, ansi: bool) -> Result<ArrayRef> {
     let from = column.data_type();
     if from == target {
         return Ok(column.clone());
     }
-    // Texts become no longer than they are.
+    // Casting a string allocates at most the column's own bytes.
     reserve::probe(column.len() * target.primitive_width().unwrap_or(0))?;
     reserve::probe_rows(column, column.len())?;
     match (from, target) {
@@ -252,9 +252,9 @@ fn read_as(column: &ArrayRef, target: &DataType, ansi: bool) -> Result<ArrayRef>
     }
 }
 
-/// Decimals as the doubles nearest to them. Arrow divides, and so rounds twice where digits or scale are many.
+/// Decimals as the nearest doubles. Arrow's cast divides and so rounds twice where the digits or the scale are large.
 fn decimals_as_doubles(column: &ArrayRef) -> Result<ArrayRef> {
-    /// Whole numbers up to this, and powers of ten up to the next, are doubles, so that their quotient is rounded once.
+    /// Integers up to this, and powers of ten up to 10^22, are exact doubles, so their quotient is rounded once.
     const EXACT: i64 = 1 << 53;
     const POWER: i8 = 22;
     let nearest = |unscaled: i256, scale: i8| match (unscaled.to_i128().map(i64::try_from), scale) {
@@ -279,7 +279,7 @@ fn decimals_as_doubles(column: &ArrayRef) -> Result<ArrayRef> {
     Ok(std::sync::Arc::new(doubles))
 }
 
-/// Text as doubles, blanks around it ignored, as Spark casts it.
+/// Strings as doubles, ignoring surrounding blanks, as Spark casts them.
 fn doubles(text: &ArrayRef, ansi: bool) -> Result<ArrayRef> {
     let text = text.as_string::<i64>();
     let parse = |text: Option<&str>| match text.map(|text| (text, text.trim().parse::<f64>())) {

@@ -1,4 +1,4 @@
-//! Lists and joined texts: `collect_list`, `listagg`.
+//! Lists and joined strings: `collect_list`, `listagg`.
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
@@ -21,7 +21,8 @@ use crate::plan::planned::PlannedArg;
 /// The evaluator of a call of this family.
 pub(super) fn evaluator(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
     let Inputs { call, .. } = inputs;
-    // Equal values that look different are one, and look as the first of them would not in every frame.
+    // Under DISTINCT -0.0 and 0.0, and all NaNs, are one value: normalise, so that the result does not depend on which
+    // came first.
     let column = if call.distinct { canonical(inputs.first()?)? } else { inputs.first()?.clone() };
     let output = &call.signature.output;
     if call.function.function_id == FunctionId::CollectList {
@@ -43,7 +44,7 @@ pub(super) fn evaluator(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
     })
 }
 
-/// The evaluator of what is made of the values in the call's order.
+/// The evaluator that gathers the values in the call's argument order.
 fn gathered<G: GatherPlaces + 'static>(
     inputs: &Inputs,
     gather: impl FnOnce(&IncludedRows) -> Result<G>,
@@ -51,7 +52,7 @@ fn gathered<G: GatherPlaces + 'static>(
     let Inputs { call, section, inclusion, threads, .. } = inputs;
     let order = inputs.argument_order()?;
     if call.distinct {
-        // The plan has seen that the order is the argument's own.
+        // Under DISTINCT the plan has checked that the argument order has the argument itself as its key.
         let values = if order.is_empty() { inputs.distinct()? } else { inputs.values(&order)? };
         let gather = gather(&values.places)?;
         return Ok(Multiset::boxed(call.frame_traits(), values, ListByCode(gather)));

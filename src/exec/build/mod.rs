@@ -1,6 +1,7 @@
-//! The one match over types: a planned call and a section's columns become an evaluator.
+//! Builds evaluators: the one match over types, from a planned call and a section's columns to an evaluator.
 //!
-//! A family of functions with types of its own has a file of its own here; nothing else matches on kernels and types.
+//! Each family of functions with types of its own has a file here; nothing else matches on function identities and
+//! types.
 
 pub(crate) mod aggregates;
 pub(crate) mod inputs;
@@ -31,11 +32,11 @@ use crate::spec::strategy::Strategy;
 use crate::util::threads::Threads;
 
 impl Plan {
-    /// The evaluator of the call of this number over a section, whose rows are in the order of its window, and its
-    /// frames: for those who sort and cut by themselves.
+    /// The evaluator of the call at this index over a section whose rows are in its window's order, and its frames; for
+    /// callers that sort and cut the rows themselves.
     ///
     /// # Errors
-    /// No such call, a section that lacks columns, values that cannot be read.
+    /// No such call, a section that lacks columns, values that cannot be converted.
     #[cfg(feature = "internals")]
     #[doc(hidden)]
     pub fn evaluator(&self, call: usize, section: &Section) -> Result<(Box<dyn Evaluator>, Frames)> {
@@ -47,7 +48,7 @@ impl Plan {
         self.pass_evaluator(&[call], section, 0, &threads)
     }
 
-    /// The evaluator of a pass over a section, and its frames; rows before `base` have been let go of.
+    /// The evaluator of a pass over a section, and its frames; rows before `base` have been released.
     pub(crate) fn pass_evaluator(
         &self,
         pass: &[usize],
@@ -60,13 +61,14 @@ impl Plan {
     }
 }
 
-/// The evaluator of a pass over `section`: of its calls' columns as a struct, or of the very column of an only call.
+/// The evaluator of a pass over `section`; its result is a struct of the calls' columns, or the column itself if there
+/// is one call.
 ///
-/// `once`: each row is folded once, and mostly with others side by side, so that a look at all values beforehand costs more
-/// than it saves.
+/// `once`: the evaluator reads each row once (grouped runs), so scanning all values to prove that 64-bit sums suffice
+/// does not pay.
 ///
 /// # Errors
-/// A value that cannot be read as the type the function needs.
+/// A value that cannot be converted to the type that the function reads.
 pub(crate) fn evaluator(
     plan: &Plan,
     pass: &[usize],
@@ -88,7 +90,7 @@ pub(crate) fn evaluator(
     }
 }
 
-/// The evaluator of the call that says how a pass is answered.
+/// The evaluator of the call that determines how a pass is evaluated.
 fn dispatch(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
     let Inputs { call, section, inclusion, .. } = inputs;
     let (strategy, inclusion) = (call.strategy, inclusion.clone());

@@ -1,5 +1,5 @@
-//! Questions of how often values are in a frame: `mode`, `entropy`, `collect_set`, `dense_rank` within a frame, distinct
-//! counts. DISTINCT of any other aggregate is found where the aggregate is made ([`Inputs::mergeable`]).
+//! Functions of value multiplicities: `mode`, `entropy`, `collect_set`, `dense_rank` within a frame, distinct counts.
+//! DISTINCT of any other aggregate is handled where the aggregate is built ([`Inputs::mergeable`]).
 
 use super::inputs::Inputs;
 use super::ordered;
@@ -16,7 +16,7 @@ use crate::functions::multiset::entropy::Entropy;
 use crate::functions::multiset::mode::Mode;
 use crate::functions::native::canonical;
 
-/// The evaluator of a call of this family; `None`: it is none.
+/// The evaluator of a call of this family; `None` for other calls.
 pub(super) fn evaluator(inputs: &Inputs) -> Result<Option<Box<dyn Evaluator>>> {
     let Inputs { call, inclusion, .. } = inputs;
     if !matches!(call.signature.algebra, Algebra::Multiset | Algebra::Distinct) {
@@ -28,7 +28,7 @@ pub(super) fn evaluator(inputs: &Inputs) -> Result<Option<Box<dyn Evaluator>>> {
             distinct::evaluator_for_retractable(Count::new(inclusion.clone()), frames, inputs.distinct()?)
         }
         FunctionId::Mode => {
-            // WITHIN GROUP orders the values, and the first of several modes is the answer.
+            // WITHIN GROUP orders the values, and the first of several modes is the result.
             let values = match inputs.argument_order()? {
                 order if order.is_empty() => inputs.distinct()?,
                 order => inputs.values(&order)?,

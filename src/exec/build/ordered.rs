@@ -1,4 +1,4 @@
-//! Questions about the order of a frame's values: quantiles, and places and values by an argument order.
+//! Functions of the order of a frame's values: quantiles, and ranks and values by an argument order.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int32Type, Int64Type};
@@ -35,7 +35,7 @@ pub(super) fn evaluator(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
     }
 }
 
-/// The rows that take part in their order; one for each value with DISTINCT, to which zeros are one.
+/// The counted rows in the order of `keys`; with DISTINCT one row per value, where -0.0 equals 0.0.
 fn frame_order(inputs: &Inputs, inclusion: RowMask, keys: &[SortColumn], ranked: bool) -> Result<FrameOrder> {
     if inputs.call.distinct {
         return FrameOrder::distinct(inputs.section, inclusion, &keys[..1], inputs.threads);
@@ -88,7 +88,7 @@ fn first_by_order(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
     Ok(arranged.boxed(inputs.call.frame_traits(), FirstByOrder { column: inputs.first()?.clone(), count, element }))
 }
 
-/// The values in their order; of floats, -0.0 before 0.0 as Spark's quantiles have it, whatever the direction.
+/// The sort key of the values; for floats -0.0 sorts before 0.0 as in Spark's quantiles, in either direction.
 fn keys(values: &ArrayRef, descending: bool) -> Result<Vec<SortColumn>> {
     let mut keys = vec![SortColumn { values: values.clone(), options: SortOptions::new(descending, false) }];
     if values.data_type().is_floating() {
@@ -103,7 +103,7 @@ fn keys(values: &ArrayRef, descending: bool) -> Result<Vec<SortColumn>> {
     Ok(keys)
 }
 
-/// The values, looking alike where DISTINCT takes them for one.
+/// The values; with DISTINCT normalised, so that equal values are represented alike.
 fn values(inputs: &Inputs) -> Result<ArrayRef> {
     if inputs.call.distinct { canonical(inputs.first()?) } else { Ok(inputs.first()?.clone()) }
 }
@@ -166,7 +166,7 @@ where
     Ok(arranged.boxed(inputs.call.frame_traits(), Mad::<T> { values, output, naive: inputs.naive() }))
 }
 
-/// The element of a list type.
+/// The element field of a list type.
 fn element(output: &DataType) -> Option<&FieldRef> {
     match output {
         DataType::List(element) => Some(element),
@@ -174,7 +174,7 @@ fn element(output: &DataType) -> Option<&FieldRef> {
     }
 }
 
-/// The shares asked for; the plan has checked them.
+/// The requested fractions, validated by the plan.
 fn shares(inputs: &Inputs) -> Result<Vec<f64>> {
     let share = match inputs.call.args.get(1) {
         None => return Ok(vec![0.5]),
@@ -185,7 +185,7 @@ fn shares(inputs: &Inputs) -> Result<Vec<f64>> {
     Ok(cast(&share, &DataType::Float64)?.as_primitive::<Float64Type>().values().to_vec())
 }
 
-/// How often each row's value counts, if that was given.
+/// The multiplicity of each row's value, if the argument was given.
 fn frequencies(inputs: &Inputs) -> Result<Option<ArrayRef>> {
     let Some(frequencies) = inputs.args.get(1).filter(|_| inputs.call.function.function_id == FunctionId::Percentile)
     else {
@@ -195,7 +195,7 @@ fn frequencies(inputs: &Inputs) -> Result<Option<ArrayRef>> {
     Ok(Some(cast_with_options(frequencies, &DataType::Int64, &options)?))
 }
 
-/// The rows whose value counts at all.
+/// The rows with a multiplicity above zero.
 fn counting(inputs: &Inputs, frequencies: &ArrayRef) -> Result<BooleanBuffer> {
     let frequencies = frequencies.as_primitive::<Int64Type>();
     let valid = |row: usize| frequencies.is_valid(row);

@@ -1,4 +1,4 @@
-//! Functions that read a partition's rows one after another: `fill`, `counter_diff`.
+//! Functions that read a partition's rows in sequence: `fill`, `counter_diff`.
 
 use arrow_array::types::{Decimal128Type, Decimal256Type, Float64Type, Int32Type, Int64Type, UInt64Type};
 

@@ -1,4 +1,4 @@
-//! Sums, averages, spreads and what else is read off the totals or moments of numbers: one pass answers all its calls.
+//! Sums, averages, variances and other functions of sums or moments of numbers; one pass evaluates all of its calls.
 
 use std::convert::identity;
 use std::sync::Arc;
@@ -31,17 +31,17 @@ use crate::model::physical_type::PhysicalType;
 use crate::plan::planned::PlannedCall;
 use crate::spec::strategy::Strategy;
 
-/// How a call's results are read off the states of a pass.
+/// Computes a call's results from the states of a pass.
 type CallReadout<S> = Arc<dyn StateReader<S>>;
 
 impl Inputs<'_> {
-    /// Whether this is an only call with one of these strategies, whose loops are compiled with its readout and need no
-    /// states written down, as those of [`Inputs::several`] do.
+    /// Whether the pass has a single call with one of these strategies. Their loops are compiled with its result reader
+    /// and need no saved states, unlike those of [`Inputs::several`].
     fn is_direct(&self, strategies: &[Strategy]) -> bool {
         self.pass.len() == 1 && !self.call.distinct && strategies.contains(&self.call.strategy)
     }
 
-    /// What each call of the pass reads off the states of `accumulator`.
+    /// The accumulator with the result readers of all calls of the pass.
     fn several<F: Accumulator>(
         &self,
         accumulator: F,
@@ -51,7 +51,7 @@ impl Inputs<'_> {
         Ok(Accumulated { accumulator, readout: SharedResults::new(asked.collect::<Result<_>>()?) })
     }
 
-    /// The evaluator of an only call with one of the strategies [`COMMON_FOR_MERGEABLE`].
+    /// The evaluator of a single call with one of the strategies [`COMMON_FOR_MERGEABLE`].
     fn merged<F: Accumulator + 'static>(
         &self,
         accumulator: F,
@@ -60,7 +60,7 @@ impl Inputs<'_> {
         common_evaluator_for_mergeable(Accumulated::new(accumulator, readout), self.call.strategy, self.section)
     }
 
-    /// The evaluator of an only call with one of the strategies [`COMMON_FOR_RETRACTABLE`].
+    /// The evaluator of a single call with one of the strategies [`COMMON_FOR_RETRACTABLE`].
     fn retracted<F: Retractable + 'static>(
         &self,
         accumulator: F,
@@ -73,7 +73,8 @@ impl Inputs<'_> {
 /// The evaluator of sums and averages of `values`.
 pub(super) fn totals(inputs: &Inputs, values: &ArrayRef) -> Result<Box<dyn Evaluator>> {
     let inclusion = inputs.inclusion.clone();
-    // Evaluators are compiled for each pair of values and sums, of which rare ones are taken for others.
+    // Evaluators are compiled per pair of value and sum types; rare pairs are converted to others to save
+    // instantiations.
     macro_rules! integers {
         ($type:ty, in 64: $narrow:expr, in 128: $wide:expr) => {{
             let sums = sum::integer_accumulator::<$type>(values, inclusion)?;
@@ -85,7 +86,7 @@ pub(super) fn totals(inputs: &Inputs, values: &ArrayRef) -> Result<Box<dyn Evalu
         }};
     }
     match (PhysicalType::of(values.data_type()), values.data_type()) {
-        // 64 bits hold the sums of any section; states that are carried hold those of more.
+        // 64 bits hold the sums of 32-bit values of any section; carried states may cover more rows.
         (Some(PhysicalType::I32), _) => integers!(Int32Type, in 64: identity, in 128: SumAccumulator::widened),
         (Some(PhysicalType::I64), _) => integers!(Int64Type, in 64: identity, in 128: Result::<_>::Ok),
         (Some(PhysicalType::U64), _) => integers!(UInt64Type, in 64: SumAccumulator::signed, in 128: Result::<_>::Ok),
@@ -120,7 +121,7 @@ pub(super) fn totals(inputs: &Inputs, values: &ArrayRef) -> Result<Box<dyn Evalu
     }
 }
 
-/// What is done where the answer does not fit, by the function and, for those that do not try, by the mode.
+/// The behaviour on overflow: by the function, and for those without `try_` by ANSI mode.
 fn on_overflow(call: &PlannedCall, ansi: bool, otherwise: OnOverflow) -> OnOverflow {
     match (call.function.function_id, ansi) {
         (FunctionId::TrySum | FunctionId::TryAvg, _) => OnOverflow::Null,
@@ -135,7 +136,7 @@ fn integers<N: SumInput, S: SumInI128 + SumOf<N> + 'static>(
     input: &DataType,
 ) -> Result<Box<dyn Evaluator>> {
     let ansi = inputs.ansi;
-    // Intervals that do not fit are an error in either mode.
+    // Overflow of intervals is an error in either mode.
     let intervals = matches!(input, DataType::Interval(_) | DataType::Duration(_));
     let otherwise = if intervals { OnOverflow::Error } else { OnOverflow::Wrap };
     let sum = |call: &PlannedCall| IntegerSum::new(call.signature.output.clone(), on_overflow(call, ansi, otherwise));

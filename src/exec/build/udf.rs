@@ -1,4 +1,4 @@
-//! Functions of a user's: aggregates, functions of frames and of partitions.
+//! User-defined functions: aggregates, functions of frames and of partitions.
 
 use std::ops::Range;
 
@@ -45,7 +45,7 @@ fn folded(inputs: &Inputs, aggregate: &dyn UserAggregate) -> Result<Box<dyn Eval
     }
 }
 
-/// Lets an evaluator into the user's code once for all its calls.
+/// Enters the user's runtime once for all calls of an evaluator.
 struct Within {
     inner: Box<dyn Evaluator>,
     function: UserFunction,

@@ -1,12 +1,12 @@
-//! Summaries as bytes, to be sent to whoever has the other sections.
+//! Section summaries serialised as bytes, to be sent to the processes that hold the other sections.
 //!
 //! ```text
 //!   header     magic, format, plan, length, checksum of all other bytes
-//!   numbers    rows, whether they are of one partition, bases and lengths ...
+//!   numbers    rows, whether they belong to one partition, bases and lengths ...
 //!   batches    Arrow IPC streams of one batch each
 //! ```
 //!
-//! Whoever reads them has the same plan: of another one, and of bytes that are not those written, nothing is read.
+//! The reader must have the same plan: bytes of another plan, or changed bytes, are rejected.
 
 use arrow_array::RecordBatch;
 use arrow_ipc::reader::StreamReader;
@@ -18,23 +18,23 @@ use crate::error::{Error, Result};
 use crate::model::carry::Carry;
 use crate::plan::planned::Plan;
 
-/// What summaries begin with.
+/// The first bytes of a summary.
 const MAGIC: [u8; 8] = *b"windrow\x1a";
 
-/// The layout of what comes behind it; what states look like is a matter of the plan.
+/// The version of the layout after the magic; the plan determines the layout of states.
 const FORMAT_VERSION: u32 = 1;
 
-/// Bytes of the header: magic, format, plan, length of what follows it, checksum.
+/// Bytes of the header: magic, format, plan, length of the payload, checksum.
 const HEADER_BYTES: usize = MAGIC.len() + 4 + 4 + 8 + 4;
 
-/// Stands for the length of what is not there.
+/// The length written for an absent batch.
 const ABSENT_LENGTH: u64 = u64::MAX;
 
 impl Summary {
-    /// The summary as bytes, for [`Summary::from_bytes`] of the plan that made it.
+    /// Serialises the summary, for [`Summary::from_bytes`] with the same plan.
     ///
     /// # Errors
-    /// Arrow cannot write a column's type.
+    /// Arrow IPC cannot write a column's type.
     pub fn to_bytes(&self, plan: &Plan) -> Result<Vec<u8>> {
         let Self { rows, single, head, before, after } = self;
         let mut numbers =
@@ -58,10 +58,10 @@ impl Summary {
         Ok(out)
     }
 
-    /// The summaries that [`Summary::to_bytes`] wrote for the same plan.
+    /// Reads the summaries that [`Summary::to_bytes`] wrote for the same plan.
     ///
     /// # Errors
-    /// Bytes that are no summary, are damaged, or are of another version or another plan.
+    /// Bytes that are not a summary, are damaged, or are of another version or plan.
     pub fn from_bytes(each: &[impl AsRef<[u8]>], plan: &Plan) -> Result<Vec<Self>> {
         let fingerprint = plan.fingerprint();
         each.iter().map(|bytes| payload(bytes.as_ref(), fingerprint).and_then(Self::from_payload)).collect()
@@ -89,7 +89,7 @@ impl Summary {
     }
 }
 
-/// What follows the header, if that is one of the plan's and the bytes are those written.
+/// The payload after the header, if the header matches the plan and the checksum is right.
 fn payload(bytes: &[u8], plan: u32) -> Result<&[u8]> {
     let (header, payload) = bytes.split_at_checked(HEADER_BYTES).ok_or_else(broken)?;
     let mut from = SummaryReader(header);
@@ -97,7 +97,8 @@ fn payload(bytes: &[u8], plan: u32) -> Result<&[u8]> {
         return Err(broken());
     }
     let (format, fingerprint, length, written) = (from.small()?, from.small()?, from.number()?, from.take(4)?);
-    // A damaged header says nothing of the format, and a later one may have its checksum elsewhere.
+    // The format is compared before the checksum, as another version may keep its checksum elsewhere; a damaged header
+    // may have any format.
     let whole = checksum(bytes) == written && length == payload.len() as u64;
     if format != FORMAT_VERSION {
         return Err(Error::data(format!(
@@ -117,7 +118,7 @@ fn payload(bytes: &[u8], plan: u32) -> Result<&[u8]> {
     Ok(payload)
 }
 
-/// The checksum of a summary but for the place of the checksum.
+/// The checksum of a summary, excluding the checksum's own bytes.
 fn checksum(bytes: &[u8]) -> [u8; 4] {
     let mut hasher = Hasher::new();
     hasher.update(&bytes[..HEADER_BYTES - 4]);

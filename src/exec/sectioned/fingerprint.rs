@@ -1,10 +1,10 @@
-//! A number that plans share if the states of one are those of the other.
+//! A fingerprint that is equal for plans whose section states are interchangeable.
 
 use crate::plan::planned::Plan;
 
 impl Plan {
-    /// The checksum of all that says which rows and states a summary holds: the columns read, the orders, the calls with
-    /// their strategies, and the version of this crate. The result columns' names and other columns do not matter.
+    /// The checksum of everything that determines the rows and states of a summary: the columns read, the orders, the
+    /// calls with their strategies, and this crate's version. Names of result columns and unread columns do not matter.
     pub(crate) fn fingerprint(&self) -> u32 {
         let columns = self.columns().into_iter().map(|number| self.schema.field(number));
         let mut parts = vec![env!("CARGO_PKG_VERSION").to_string()];

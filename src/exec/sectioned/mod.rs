@@ -1,17 +1,17 @@
-//! Sections: sorted rows in pieces, each answered where it is, by whatever thread, disk or worker has it.
+//! Sections: sorted input cut into pieces that are evaluated independently, on any thread, disk or worker.
 //!
 //! ```text
 //!   sections    [ a a a b b | b b b b b | b c c ]     cut where a peer group begins
-//!   summarise        S1          S2         S3        of each the first rows, the last rows, and states between
+//!   summarise        S1          S2         S3        first rows, last rows, and states of those between
 //!   scan               |---> before: b, state         left to right: what lies before each section
-//!                       behind: b, state <---|        right to left: what lies behind it
-//!   answer            each section with what lies around it, in any order
+//!                       behind: b, state <---|        right to left: what lies after it
+//!   evaluate          each section with its surroundings, in any order
 //! ```
 //!
-//! A section needs the rows around it that its frames reach, its halo, and a state for the rows beyond. A summary has
-//! what others may need of a section, so that all are known to all after one exchange. Which rows these are is up to the
-//! evaluators: as many of the last ones as they would not let go of in a stream, and as many of the first as a frame of
-//! the row before the section could hold.
+//! A section needs its halo, the surrounding rows that its frames reach, and a state for the rows beyond. A summary
+//! contains what other sections may need of one, so that one exchange suffices. The evaluators determine these rows: of
+//! the last ones, those that a stream would not release; of the first ones, as many as a frame of the row before the
+//! section could contain.
 //!
 //! Cost: each row is read once more, for the states; the scan costs a halo and a merge per section and pass. Memory: a
 //! section, its halo and results; a summary is two halos and two states per pass.
@@ -46,10 +46,10 @@ use crate::util::cancel::Cancel;
 use crate::util::shown::compact;
 use crate::util::threads::Threads;
 
-/// Batches of one schema as one, which holds no more than its rows: text and lists that views do not show are left out.
+/// Concatenates batches of one schema; strings and lists that views do not reference are left out.
 ///
 /// # Errors
-/// There is no batch, or their text outgrows its offsets.
+/// There is no batch, or the strings exceed their offset type.
 pub fn concat_compact(batches: &[RecordBatch]) -> Result<RecordBatch> {
     let first = batches.first().ok_or_else(|| Error::internal("no batches to join"))?;
     let batch = concat_batches(first.schema_ref(), batches)?;
@@ -59,13 +59,13 @@ pub fn concat_compact(batches: &[RecordBatch]) -> Result<RecordBatch> {
 }
 
 impl Pass<'_> {
-    /// The state of `rows` for those before whose frames reach to the end of the partition.
+    /// The state of `rows` for earlier rows whose frames reach to the end of the partition.
     fn state_of_rows_ahead(&self, rows: Range<usize>) -> Result<Option<RecordBatch>> {
         let reached = self.call.after == Reach::State && !rows.is_empty();
         reached.then(|| self.of_call(self.evaluator.save_state(None, rows))).transpose()
     }
 
-    /// Whether the rows of the section are all that its first one needs, but for a number of rows and a state.
+    /// Whether the section's rows, a bounded number of rows and a state suffice for its first row.
     fn is_covered(&self) -> bool {
         match self.call.after {
             Reach::Groups(_) | Reach::Within => self.evaluator.first_unsettled(&self.frames) == 1,
@@ -75,11 +75,11 @@ impl Pass<'_> {
     }
 }
 
-/// A state per pass, where there is one.
+/// A state per pass, where one is needed.
 type PassStates = Vec<Option<RecordBatch>>;
 
 impl Plan {
-    /// Why rows cannot be answered in sections; `None`: they can.
+    /// Why the plan cannot be evaluated in sections; `None` if it can.
     #[must_use]
     pub fn refuses_sections(&self) -> Option<String> {
         if let Err(error) = longest_order(self) {
@@ -98,19 +98,20 @@ impl Plan {
         })
     }
 
-    /// Whether a call looks at all rows of its partition behind its row: a stream must wait for them, and a section needs
-    /// what they came to.
+    /// Whether a call depends on all rows of its partition after its row: a stream must wait for them, and a section
+    /// needs their state.
     #[must_use]
     pub fn looks_ahead(&self) -> bool {
         self.calls.iter().any(|call| call.after == Reach::State)
     }
 
-    /// Whether rows come to the same for other sections in whatever order they are summed up, but for the last digits of
-    /// floats: all that others need of them is a state that takes rows as they come.
+    /// Whether a section's summary is independent of the order of its rows, except for the rounding of floating point
+    /// sums: other sections need only a state that accepts rows in any order.
     #[must_use]
     pub fn is_order_insensitive(&self) -> bool {
         let without_rows = |reach| matches!(reach, Reach::Nothing | Reach::State);
-        // A frame that ends before its row leaves out the last rows of a section, or begins behind it the first.
+        // A frame that ends before its row does not include the last rows of a section; one that begins after it, not
+        // the first.
         let at_row =
             |bound: &Bound| matches!(bound, Bound::UnboundedPreceding | Bound::CurrentRow | Bound::UnboundedFollowing);
         self.calls.iter().all(|call| {
@@ -118,7 +119,7 @@ impl Plan {
             let counts = call.function.family == Family::Ranking
                 && call.function.order_sensitivity == OrderSensitivity::Rows
                 && call.argument_order.is_empty();
-            // Which rows are the first and the last partition's is a matter of order.
+            // Which rows belong to the first and last partition depends on the order.
             self.orders[call.order].partition_by.is_empty()
                 && without_rows(call.before)
                 && without_rows(call.after)
@@ -129,14 +130,14 @@ impl Plan {
         })
     }
 
-    /// The last row of `rows`, in order, with which a section may begin: one that begins a peer group of every order.
+    /// The last of the sorted `rows` with which a section may begin: one that begins a peer group of every order.
     ///
     /// # Errors
     /// Rows of another schema.
     pub fn last_section_boundary(&self, rows: &RecordBatch) -> Result<Option<usize>> {
         check_schema(self, rows.schema_ref())?;
         let mut cuts: Option<arrow_buffer::BooleanBuffer> = None;
-        // Without an order rows may be parted anywhere.
+        // Without an order key, any row may begin a section.
         for order in self.orders.iter().filter(|order| !order.order_by.is_empty()) {
             let columns: Vec<_> = order.columns.iter().map(|&column| rows.column(column).clone()).collect();
             let starts = partitions_and_peers(order, &columns, rows.num_rows())?.1.starts().clone();
@@ -148,10 +149,10 @@ impl Plan {
         })
     }
 
-    /// What other sections may need of the one that has `rows`, in order.
+    /// Summarises the section of the sorted `rows` for other sections.
     ///
     /// # Errors
-    /// No rows, rows of another schema, values that cannot be read.
+    /// No rows, rows of another schema, values that cannot be converted.
     pub fn summarise(&self, rows: &RecordBatch) -> Result<Summary> {
         check_schema(self, rows.schema_ref())?;
         let kept = rows.project(&self.columns())?;
@@ -167,8 +168,8 @@ impl Plan {
         Ok(Summary { rows: end, single: first_end == end, head, before, after })
     }
 
-    /// As many of `rows`, the first of a section, as frames of rows before them may hold: a frame of the last of those
-    /// ends no later than the first row's own would.
+    /// The first of a section's `rows`, as many as frames of rows before the section can contain: a frame of the last
+    /// row before it ends no later than the first row's own would.
     fn head(&self, rows: &RecordBatch) -> Result<RecordBatch> {
         let mut length = self.rows_after().saturating_add(1).min(rows.num_rows());
         while length < rows.num_rows() && !self.is_covered(&rows.slice(0, length))? {
@@ -177,7 +178,7 @@ impl Plan {
         Ok(rows.slice(0, length))
     }
 
-    /// How many rows after theirs frames by ROWS, and `lead`, reach.
+    /// The number of rows after their own that ROWS frames and `lead` reach.
     fn rows_after(&self) -> usize {
         let rows = |call: &PlannedCall| match call.after {
             Reach::Rows(rows) => usize::try_from(rows).unwrap_or(usize::MAX),
@@ -186,21 +187,21 @@ impl Plan {
         self.calls.iter().map(rows).max().unwrap_or(0)
     }
 
-    /// Whether `rows` are all that their first one needs.
+    /// Whether `rows` suffice for their first row.
     fn is_covered(&self, rows: &RecordBatch) -> Result<bool> {
         let passes = || self.passes_over(rows.columns(), rows.num_rows(), 0..1, true, false, &[]);
         Ok(rows.num_rows() > self.rows_after() && passes()?.0.iter().all(Pass::is_covered))
     }
 
-    /// What lies around each of the sections that these are the summaries of, in order.
+    /// The surroundings of each section, given the summaries of all sections in order.
     ///
     /// # Errors
-    /// States that do not fit each other.
+    /// States that do not match each other.
     pub fn scan(&self, summaries: &[Summary]) -> Result<Vec<Neighbourhood>> {
         let schema: SchemaRef = Arc::new(self.schema.project(&self.columns())?);
         let mut arounds = Vec::with_capacity(summaries.len());
         let mut last: Option<Before> = None;
-        // Whether a section's first row is of the partition of the last row before it.
+        // Whether each section's first row continues the partition of the last row before it.
         let mut goes_on = Vec::with_capacity(summaries.len());
         for summary in summaries {
             let before = match last.take() {
@@ -214,7 +215,7 @@ impl Plan {
             });
             arounds.push(Neighbourhood { before, behind: RecordBatch::new_empty(schema.clone()), after: Vec::new() });
         }
-        // Per section what the rows of its first partition came to, its own and those behind.
+        // Per section the states of the rows of its first partition, its own and those after.
         let mut onward: Vec<PassStates> = vec![Vec::new(); summaries.len()];
         let none = || vec![None; self.passes.len()];
         let states = self.looks_ahead();
@@ -248,7 +249,7 @@ impl Plan {
         Ok(arounds)
     }
 
-    /// The calls' columns for `rows`, in order, a section with what lies around it.
+    /// Evaluates the calls for the sorted `rows` of a section, given its surroundings.
     ///
     /// # Errors
     /// As for [`Plan::compute`].
@@ -287,22 +288,22 @@ impl Plan {
         Ok(RecordBatch::try_new_with_options(self.output_schema().clone(), columns, &options)?)
     }
 
-    /// Every pass over rows before which nothing is.
+    /// The passes over rows without any before them.
     fn all_passes(&self, rows: &RecordBatch) -> Result<(Vec<Pass<'_>>, Boundaries)> {
         self.passes_over(rows.columns(), rows.num_rows(), 0..rows.num_rows(), true, false, &[])
     }
 
-    /// Whether the last row of `left` and the first of `right` are of one partition.
+    /// Whether the last row of `left` and the first of `right` belong to one partition.
     fn one_partition(&self, left: &RecordBatch, right: &RecordBatch) -> Result<bool> {
         let last = left.slice(left.num_rows() - 1, 1);
         let rows = concat_batches(&left.schema(), [&last, &right.slice(0, 1)])?;
         Ok(!self.partitions(rows.columns(), 2)?.starts().value(1))
     }
 
-    /// What lies before the section behind one that goes on a partition, and that has no other.
+    /// What precedes the next section, if this one consists of a single partition that continues from before it.
     fn extend(&self, before: &Before, summary: &Summary) -> Result<Before> {
         if !summary.before.continues {
-            // All of its rows are in the summary.
+            // The summary contains all rows of the section.
             let rows = concat_batches(&before.rows.schema(), [&before.rows, &summary.before.rows])?;
             let end = rows.num_rows();
             let (passes, _) = self.passes_over(rows.columns(), end, 0..end, true, before.continues, &before.carries)?;
@@ -312,7 +313,8 @@ impl Plan {
         let end = before.rows.num_rows();
         let (passes, _) =
             self.passes_over(before.rows.columns(), end, 0..end, true, before.continues, &before.carries)?;
-        // An evaluator may have states just wide enough for its own rows; that of rows which continue a partition does not.
+        // An evaluator may choose states just wide enough for its own rows, but not where they continue a partition:
+        // merge with such an evaluator.
         let (joins, _) = self.passes_over(before.rows.slice(0, 1).columns(), 1, 0..1, true, true, &[])?;
         let mut carries = Vec::with_capacity(passes.len());
         for (((pass, join), old), new) in passes.iter().zip(joins).zip(&before.carries).zip(&summary.before.carries) {
@@ -327,13 +329,13 @@ impl Plan {
         Ok(Before { carries, ..summary.before.clone() })
     }
 
-    /// Per pass the state of `rows`, where frames reach to the end of their partition.
+    /// The state of `rows` per pass, where frames reach to the end of their partition.
     fn states(&self, rows: &RecordBatch) -> Result<PassStates> {
         let (passes, _) = self.all_passes(rows)?;
         passes.iter().map(|pass| pass.state_of_rows_ahead(0..rows.num_rows())).collect()
     }
 
-    /// The states of `left` with those of `right` behind them; of `some` rows nothing is read.
+    /// The states of `left` merged with those of `right` after them; the values of `some` are not read.
     fn merged_states(&self, some: &RecordBatch, left: &PassStates, right: &PassStates) -> Result<PassStates> {
         let (passes, _) = self.all_passes(some)?;
         let join = |((pass, left), right): ((&Pass, &Option<RecordBatch>), &Option<RecordBatch>)| match (left, right) {

@@ -1,51 +1,51 @@
-//! What sections of a sorted input tell each other.
+//! What the sections of a sorted input exchange.
 
 use arrow_array::RecordBatch;
 
 use crate::exec::halo::Halo;
 use crate::model::carry::Carry;
 
-/// What other sections may need of one.
+/// What other sections may need of one section.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Summary {
-    /// How many rows it has.
+    /// The number of its rows.
     pub rows: usize,
-    /// They are all of one partition.
+    /// Whether all of them belong to one partition.
     pub single: bool,
-    /// The columns read of the first rows, so many as frames of the row before may reach, at least one.
+    /// The read columns of the first rows: as many as frames of the row before may reach, and at least one.
     pub head: RecordBatch,
-    /// What those behind may need.
+    /// What the sections after it may need.
     pub before: Before,
-    /// Per pass what the other rows of the first partition came to, where frames reach to the end of theirs.
+    /// Per pass the state of the other rows of the first partition, where frames reach to the end of theirs.
     pub after: Vec<Option<RecordBatch>>,
 }
 
-/// The end of what lies before a section.
+/// The last rows before a section.
 #[derive(Debug, Clone)]
 pub struct Before {
-    /// The columns read of the last rows, all of one partition.
+    /// The read columns of the last rows, all of one partition.
     pub rows: RecordBatch,
-    /// That partition has rows before these, for which the carries stand.
+    /// Whether that partition has rows before these, which the carries summarise.
     pub continues: bool,
-    /// Per pass the state of the rows before `base`, one of `rows`.
+    /// Per pass the state of the rows before `base`, an index in `rows`.
     pub carries: Vec<Carry>,
 }
 
-/// What lies around a section.
+/// The surroundings of a section.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Neighbourhood {
-    /// `None`: a partition begins with the section.
+    /// The rows before it; `None` if a partition begins with the section.
     pub before: Option<Before>,
-    /// The columns read of the rows behind that frames reach.
+    /// The read columns of the rows after it that frames reach.
     pub behind: RecordBatch,
-    /// Per pass the state of all rows behind these that are of the section's last partition.
+    /// Per pass the state of all rows after `behind` that belong to the section's last partition.
     pub after: Vec<Option<RecordBatch>>,
 }
 
 impl Before {
-    /// What a halo says of rows.
+    /// The rows of a halo and its carries.
     pub(crate) fn new(rows: &RecordBatch, halo: Halo) -> Self {
         let Halo { from, continues, carries } = halo;
         Self { rows: rows.slice(from, rows.num_rows() - from), continues, carries }

@@ -1,7 +1,7 @@
-//! One accumulator, several answers: the sum and the average of a column are read off the same state,
-//! those of one pass by [`super::shared_state`].
+//! Aggregates that share an accumulator: the sum and the average of a column are computed from the same state; calls in
+//! one pass share it through [`super::shared_state`].
 //!
-//! [`Accumulated`] is the [`Aggregate`] that an [`Accumulator`] and a [`ResultReader`] of its states make.
+//! [`Accumulated`] is the [`Aggregate`] made of an [`Accumulator`] and a [`ResultReader`] of its states.
 
 #[cfg(test)]
 use std::ops::Range;
@@ -13,18 +13,18 @@ use crate::error::Result;
 use crate::functions::results::{PrimitiveResults, in_slot};
 use crate::model::aggregate::{Accumulator, Aggregate, ResultReader};
 
-/// A [`ResultReader`] of one native a state, or NULL.
+/// A [`ResultReader`] that gives one native value per state, or NULL.
 pub trait PrimitiveReader<S>: Send + Sync {
-    /// What results gather as.
+    /// The type in which results are collected.
     type Type: ArrowPrimitiveType;
 
-    /// What `state` says.
+    /// The result for `state`.
     ///
     /// # Errors
     /// The result does not fit its type.
     fn read(&self, state: &S) -> Result<Option<<Self::Type as ArrowPrimitiveType>::Native>>;
 
-    /// Appends what each of `states` says to `out`.
+    /// Appends the result for each of `states` to `out`.
     ///
     /// # Errors
     /// As for `read`, and the first error among the states.
@@ -37,16 +37,16 @@ pub trait PrimitiveReader<S>: Send + Sync {
         out.extend(states.map(|state| Ok(in_slot(self.read(&state?)?))))
     }
 
-    /// The results under the call's type, where that is another.
+    /// The results in the call's type, where that is another.
     ///
     /// # Errors
-    /// They cannot be labelled so.
+    /// The type cannot be changed without a conversion.
     fn with_type(&self, results: PrimitiveArray<Self::Type>) -> Result<ArrayRef> {
         Ok(Arc::new(results))
     }
 }
 
-/// A readout of nothing but one native.
+/// A result reader without other fields.
 #[derive(Debug, Clone)]
 pub struct PrimitiveResult<R>(pub R);
 
@@ -78,7 +78,7 @@ impl<S, R: PrimitiveReader<S>> ResultReader<S> for PrimitiveResult<R> {
     }
 }
 
-/// An accumulator and the answer read off it.
+/// An accumulator and a result reader of its states.
 #[derive(Debug, Clone)]
 pub struct Accumulated<F, R> {
     pub(crate) accumulator: F,
@@ -86,7 +86,7 @@ pub struct Accumulated<F, R> {
 }
 
 impl<F: Accumulator, R: PrimitiveReader<F::State>> Accumulated<F, PrimitiveResult<R>> {
-    /// The natives that `readout` reads off the states of `accumulator`.
+    /// The aggregate of `accumulator` with the native results of `readout`.
     pub fn new(accumulator: F, readout: R) -> Self {
         Self { accumulator, readout: PrimitiveResult(readout) }
     }
@@ -109,7 +109,7 @@ impl<F: Accumulator, R: ResultReader<F::State>> Aggregate for Accumulated<F, R> 
     }
 }
 
-/// The result of each run of rows, for the tests of the families.
+/// The result of each run of rows, for the tests of the function families.
 #[cfg(test)]
 pub(super) fn results<A: Aggregate>(aggregate: &A, runs: &[Range<usize>]) -> Result<ArrayRef> {
     let (accumulator, readout) = (aggregate.accumulator(), aggregate.reader());

@@ -1,15 +1,16 @@
-//! `min_by`, `max_by`, and `min`, `max` of what has no native order: a value of the row whose key is least or greatest.
+//! `min_by`, `max_by`, and `min`, `max` of types without native order: a value of the row whose key is minimal or
+//! maximal.
 //!
 //! ```text
 //!   x              a b c d e
 //!   y              5 . 2 2 7
-//!   max_by(x, y)   e          a row without a key takes no part; the value chosen may be NULL
-//!   min_by(x, y)   d          of rows with equal keys the last, as Spark has it; min(y) keeps the first met
+//!   max_by(x, y)   e          rows without a key are skipped; the selected value may be NULL
+//!   min_by(x, y)   d          of rows with equal keys the last, as in Spark; min(y) keeps the first
 //! ```
 //!
-//! Only row numbers and keys are compared and kept; values are gathered at the end, so a value has any type. Keys are
-//! ordered integers where the type fits one (`bounds/range_key.rs`), else arrow-row bytes: NaN is greatest and -0.0 equals
-//! 0.0. A state is one row number, or a carried value and its key.
+//! Only row numbers and keys are compared and kept; values are gathered at the end, so they may have any type. Keys are
+//! ordered integers where the type allows it (`bounds/range_key.rs`), else arrow-row bytes: NaN is greatest and -0.0
+//! equals 0.0. A state is one row number, or a carried value and its key.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -29,28 +30,28 @@ use crate::model::aggregate::{Accumulator, ResultReader, Selective};
 use crate::model::row_mask::RowMask;
 use crate::sort::key_order::normalise;
 
-/// What rows are compared by.
+/// The keys by which rows are compared.
 pub trait ComparisonKeys: Send + Sync {
     /// A row's key.
     type Key<'a>: Copy + Ord
     where
         Self: 'a;
-    /// A key that outlives its section.
+    /// A key that does not borrow from its section.
     type Owned: Clone + Send + Sync;
 
     /// The key of `row`.
     fn key(&self, row: usize) -> Self::Key<'_>;
 
-    /// A carried key, to be compared.
+    /// A carried key, for comparison.
     fn borrow(owned: &Self::Owned) -> Self::Key<'_>;
 
     /// The key as one row of Arrow data.
     ///
     /// # Errors
-    /// It does not make an array.
+    /// It does not form an array.
     fn write(key: Self::Key<'_>) -> Result<ArrayRef>;
 
-    /// The key that `write` wrote; `None` if it is none.
+    /// The key that `write` wrote; `None` if the column does not contain one.
     fn read(column: &ArrayRef) -> Option<Self::Owned>;
 }
 
@@ -80,15 +81,15 @@ impl<N: ArrowNativeType + Ord + SavedValue> ComparisonKeys for PrimitiveKeys<N> 
     }
 }
 
-/// Keys as bytes whose order is the values'.
+/// Keys as bytes whose order is that of the values.
 #[derive(Debug)]
 pub struct RowKeys(Rows);
 
 impl RowKeys {
-    /// The keys of a column of any type that has an order.
+    /// The keys of a column of any orderable type.
     ///
     /// # Errors
-    /// The type has none.
+    /// The type has no order.
     pub fn new(column: &ArrayRef) -> Result<Self> {
         let plain = normalise(column)?;
         let converter = RowConverter::new(vec![SortField::new(plain.data_type().clone())])?;
@@ -118,7 +119,7 @@ impl ComparisonKeys for RowKeys {
     }
 }
 
-/// Which of several rows with equal keys is chosen.
+/// The choice among rows with equal keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TieBreak {
     /// The first.
@@ -127,10 +128,10 @@ pub enum TieBreak {
     Last,
 }
 
-/// The value of the row with the least or the greatest key.
+/// The value of the row with the minimal or the maximal key.
 #[derive(Debug)]
 pub struct ArgMinMax<K> {
-    /// The values to choose from.
+    /// The values to return.
     column: ArrayRef,
     keys: K,
     inclusion: RowMask,
@@ -138,18 +139,18 @@ pub struct ArgMinMax<K> {
     ties: TieBreak,
 }
 
-/// A row chosen: one of the section's, or one carried over.
+/// The selected row: one of the section's, or a carried one.
 #[derive(Debug, Clone)]
 pub enum ArgState<K> {
-    /// No row has taken part.
+    /// No row so far.
     None,
-    /// The section's row of this number.
+    /// The section's row with this number.
     Row(u32),
     /// A value from before the section, and its key.
     Carried(Arc<(ArrayRef, K)>),
 }
 
-/// Choices, and the values that were carried into the section, of those that are chosen.
+/// The selected rows, and those of the carried values that were selected.
 #[derive(Debug)]
 pub struct ArgBuilder {
     picks: GatherPlan,
@@ -157,7 +158,7 @@ pub struct ArgBuilder {
 }
 
 impl<K: ComparisonKeys> ArgMinMax<K> {
-    /// Chooses from `column` by `keys`, of the rows that `inclusion` has.
+    /// The value of `column` selected by `keys` among the rows of `inclusion`.
     #[must_use]
     pub fn new(column: ArrayRef, keys: K, inclusion: RowMask, which: Extremum, ties: TieBreak) -> Self {
         Self { column, keys, inclusion, which, ties }
@@ -171,7 +172,7 @@ impl<K: ComparisonKeys> ArgMinMax<K> {
         }
     }
 
-    /// Whether `new`, which comes later, takes the place of `old`.
+    /// Whether `new`, which comes later, replaces `old`.
     #[inline]
     fn replaces<'a>(&self, new: K::Key<'a>, old: K::Key<'a>) -> bool {
         match (self.which, self.ties) {
@@ -249,7 +250,7 @@ impl<K: ComparisonKeys> ResultReader<ArgState<K::Owned>> for ArgMinMax<K> {
             ArgState::None => RowSource::Null,
             ArgState::Row(row) => RowSource::Row(*row as usize),
             ArgState::Carried(carried) => {
-                // At most two values are: from before the section, and from behind it.
+                // There are at most two carried values: from before the section, and from after it.
                 let known = out.carried.iter().position(|known| Arc::ptr_eq(known, &carried.0));
                 RowSource::Carried(known.unwrap_or_else(|| {
                     out.carried.push(carried.0.clone());
@@ -322,7 +323,7 @@ mod tests {
             let keys = PrimitiveKeys(ScalarBuffer::from(vec![5_i64, 5, 5, 4]));
             let choice = ArgMinMax::new(column.clone(), keys, RowMask::All, which, ties);
             assert_eq!(values(&results(&choice, &[0..1, 0..2, 0..3, 0..4]).unwrap()), expected);
-            // What is carried compares as it did, and a NULL value is no missing row.
+            // Carried keys compare as before, and a NULL value is distinct from no row.
             for edge in 0..4 {
                 let mut state = choice.init();
                 choice.update(&mut state, 0..edge).unwrap();

@@ -1,7 +1,7 @@
-//! avg: read off the sums of `sum.rs`.
+//! avg: computed from the sums of `sum.rs`.
 //!
-//! Integers and floats give a double, rounded once from the exact or compensated sum. Decimals give four digits
-//! more, durations microseconds, intervals months: all rounded once, half away from zero.
+//! Integers and floats give a double, rounded once from the exact or compensated sum. Decimals give four more digits,
+//! durations give microseconds, year-month intervals months: all rounded once, half away from zero.
 
 use std::marker::PhantomData;
 
@@ -19,7 +19,7 @@ use crate::functions::decimal::{DecimalColumn, Unscaled};
 use crate::functions::native::with_type;
 use crate::util::civil::{MICROS_PER_SECOND, ticks_per_second};
 
-/// Reads the mean of numbers as a double.
+/// Computes the mean of numbers as a double.
 #[derive(Debug, Clone, Copy)]
 pub struct FloatAverage;
 
@@ -41,11 +41,11 @@ impl PrimitiveReader<SumState<Compensated>> for FloatAverage {
     }
 }
 
-/// Reads the mean of decimals.
+/// Computes the mean of decimals.
 #[derive(Debug, Clone)]
 pub struct DecimalAverage<N> {
     column: DecimalColumn,
-    /// What the sum is multiplied by to have the result's scale.
+    /// The factor that brings the sum to the result's scale.
     factor: u64,
     on_overflow: OnOverflow,
     values: PhantomData<N>,
@@ -55,7 +55,7 @@ impl<N: Unscaled + SumInput> DecimalAverage<N> {
     /// The mean of decimals of `scale` as `output`.
     ///
     /// # Errors
-    /// `output` is no decimal of the values' width, or of a lesser scale.
+    /// `output` is not a decimal of the values' width, or has a smaller scale.
     pub fn new(scale: i8, output: DataType, on_overflow: OnOverflow) -> Result<Self> {
         let (DataType::Decimal128(_, wanted) | DataType::Decimal256(_, wanted)) = output else {
             return Err(Error::internal(format!("a decimal average of type {output}")));
@@ -96,11 +96,11 @@ impl<N: Unscaled + SumInput, S: ExactSum> PrimitiveReader<SumState<S>> for Decim
     }
 }
 
-/// Reads the mean of durations as microseconds, or of year-month intervals as months.
+/// Computes the mean of durations in microseconds, or of year-month intervals in months.
 #[derive(Debug, Clone)]
 pub struct IntervalAverage {
     output: DataType,
-    /// The sum times `factor`, divided by `divisor` and the count.
+    /// The result is the sum times `factor`, divided by `divisor` and the count.
     factor: i128,
     divisor: u64,
     on_overflow: OnOverflow,
@@ -167,7 +167,7 @@ mod tests {
     use crate::functions::aggregate::sum::{decimal_accumulator, integer_accumulator};
     use crate::model::row_mask::RowMask;
 
-    /// The mean of all of `values`, of so many digits and such a scale.
+    /// The mean of all of `values`, with this precision and scale.
     fn decimal(values: Vec<i128>, precision: u8, scale: i8, policy: OnOverflow) -> Result<Option<i128>> {
         let column = Decimal128Array::from(values).with_precision_and_scale(precision, scale)?;
         let output = DataType::Decimal128((precision + 4).min(38), (scale + 4).min(38));
@@ -181,7 +181,7 @@ mod tests {
     fn decimals_round_once_half_up() {
         let mean = |values: Vec<i128>, precision, scale| decimal(values, precision, scale, OnOverflow::Error).unwrap();
         assert_eq!(mean(vec![100, 200, 200], 10, 2), Some(1_666_667));
-        // At scale 38 no digit is gained: 5e-38/11 is 0, and -1.5e-38 is -2e-38.
+        // At scale 38 no digit can be added: 5e-38/11 is 0, and -1.5e-38 is -2e-38.
         assert_eq!(mean([vec![5], vec![0; 10]].concat(), 38, 38), Some(0));
         assert_eq!(mean(vec![-1, -2], 38, 38), Some(-2));
         assert_eq!(mean(vec![], 38, 38), None);
@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn full_precision_decimal_mean_overflows() {
-        // avg(1.5 as decimal(38, 37)) is a decimal(38, 38), which ends below 1.
+        // avg(1.5 as decimal(38, 37)) is a decimal(38, 38), whose values are below 1.
         let one_and_a_half = 15 * 10_i128.pow(36);
         let nines = 10_i128.pow(38) - 1;
         for (value, scale) in [(one_and_a_half, 37), (nines, 0)] {

@@ -1,7 +1,7 @@
-//! `bit_and`, `bit_or`, `bit_xor`: bit by bit, over whole numbers of any width.
+//! `bit_and`, `bit_or`, `bit_xor` of integers of any width.
 //!
-//! Narrow numbers are read as 64 bits, their sign or zeros repeated, and the results fit the narrow type again.
-//! `bit_xor` is its own inverse, so rows are taken out of it by putting them in once more.
+//! Narrow integers are extended to 64 bits, by sign or zeros, and the results fit the narrow type again. `bit_xor` is
+//! its own inverse, so rows are retracted by applying them once more.
 
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -22,22 +22,22 @@ use crate::model::row_mask::RowMask;
 
 /// A bitwise operation, associative and commutative.
 pub trait BitwiseOperation: Send + Sync {
-    /// What changes no other operand.
+    /// The identity element.
     const IDENTITY: i64;
 
     /// The operation.
     fn apply(left: i64, right: i64) -> i64;
 }
 
-/// Bits set in both.
+/// AND.
 #[derive(Debug, Clone, Copy)]
 pub struct And;
 
-/// Bits set in either.
+/// OR.
 #[derive(Debug, Clone, Copy)]
 pub struct Or;
 
-/// Bits set in one.
+/// XOR.
 #[derive(Debug, Clone, Copy)]
 pub struct Xor;
 
@@ -68,16 +68,16 @@ impl BitwiseOperation for Xor {
     }
 }
 
-/// The bits of some values, and how many values.
+/// The combined bits of values, and their number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BitwiseState {
-    /// What the operation made of them.
+    /// The operation applied to the values.
     pub bits: i64,
-    /// How many.
+    /// The number of values.
     pub count: u64,
 }
 
-/// Combines a column of whole numbers.
+/// Combines a column of integers.
 #[derive(Debug, Clone)]
 pub struct BitwiseAccumulator<O> {
     values: ScalarBuffer<i64>,
@@ -126,24 +126,24 @@ impl Retractable for BitwiseAccumulator<Xor> {
     }
 }
 
-/// Reads bits as a whole number.
+/// Returns the bits as an integer.
 #[derive(Debug, Clone)]
 pub struct BitwiseResult {
     output: DataType,
 }
 
 impl BitwiseResult {
-    /// The operation over a column of whole numbers.
+    /// The operation over a column of integers.
     ///
     /// # Errors
-    /// The column holds something else.
+    /// The column has another type.
     pub fn over<O: BitwiseOperation>(
         values: &dyn Array,
         inclusion: RowMask,
     ) -> Result<Accumulated<BitwiseAccumulator<O>, PrimitiveResult<Self>>> {
         let output = values.data_type().clone();
         let values = match values.as_primitive_opt::<UInt64Type>() {
-            // The same bits; a cast would refuse what has the highest set.
+            // Reinterprets the bits; a cast would fail for values with the highest bit set.
             Some(values) => ScalarBuffer::from(values.values().inner().clone()),
             None => to_primitive::<Int64Type>(values)?.values().clone(),
         };
@@ -176,7 +176,7 @@ mod tests {
     use super::*;
     use crate::functions::aggregate::accumulator::results;
 
-    /// `bit_and`, `bit_or`, `bit_xor` of all values, and of none.
+    /// `bit_and`, `bit_or`, `bit_xor` of all values, or of none.
     fn answers<T: ArrowPrimitiveType>(column: &PrimitiveArray<T>) -> [T::Native; 3] {
         fn answer<O: BitwiseOperation, T: ArrowPrimitiveType>(column: &PrimitiveArray<T>) -> T::Native {
             let bits = BitwiseResult::over::<O>(column, RowMask::All).unwrap();

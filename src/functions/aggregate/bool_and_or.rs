@@ -1,4 +1,4 @@
-//! `bool_and`, `bool_or`: from how many values are true and how many false, so that rows can be taken out again.
+//! `bool_and`, `bool_or`: computed from the numbers of true and false values, so that rows can be retracted.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::functions::saved_state::{SavedValue, saved_row, saved_value};
 use crate::model::aggregate::{Accumulator, ResultReader, Retractable};
 use crate::model::row_mask::RowMask;
 
-/// How many values of a run are true, and how many false.
+/// The numbers of true and false values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct BoolState {
     /// True values.
@@ -22,7 +22,7 @@ pub struct BoolState {
     pub noes: u64,
 }
 
-/// Counts the votes of a column.
+/// Counts the true and false values of a column.
 #[derive(Debug, Clone)]
 pub struct BoolAccumulator {
     ayes: RowMask,
@@ -69,17 +69,17 @@ impl Retractable for BoolAccumulator {
     }
 }
 
-/// Which question is put.
+/// Which aggregate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BoolAggregate {
-    /// Are all true?
+    /// Whether all are true.
     And,
-    /// Is any true?
+    /// Whether any is true.
     Or,
 }
 
 impl BoolAggregate {
-    /// The answer over a column, of the rows that `inclusion` (its nulls left out) has.
+    /// The aggregate over the rows of `inclusion` (without nulls) of a column.
     #[must_use]
     pub fn over(self, values: &BooleanArray, inclusion: RowMask) -> Accumulated<BoolAccumulator, Self> {
         let ayes = match &inclusion {

@@ -1,4 +1,4 @@
-//! count: the rows of the frame that take part. Serves every type; `BIGINT`, never NULL.
+//! count: the number of counted rows in the frame. Works for every type; `BIGINT`, never NULL.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,17 +15,17 @@ use crate::functions::saved_state::{SavedValue, saved_row, saved_value};
 use crate::model::aggregate::{Accumulator, ResultReader, Retractable};
 use crate::model::row_mask::RowMask;
 
-/// Values of no size, as many as anyone asks for: there is nothing to read but who takes part.
+/// A slice of units for `scan_slots`: counting reads only the mask.
 const UNITS: [(); usize::MAX] = [(); usize::MAX];
 
-/// Counts the rows of an inclusion.
+/// Counts the rows of a mask.
 #[derive(Debug, Clone)]
 pub struct Count {
     inclusion: RowMask,
 }
 
 impl Count {
-    /// Counts the rows of `inclusion`: all of them for `count(*)`, those without a null argument for `count(x, y)`.
+    /// Counts the rows of `inclusion`: all rows for `count(*)`, those without a null argument for `count(x, y)`.
     #[must_use]
     pub fn new(inclusion: RowMask) -> Self {
         Self { inclusion }
@@ -108,7 +108,7 @@ impl Retractable for Count {
     }
 }
 
-/// Reads the number of values off a state that knows it.
+/// Reads the number of values from any state that contains it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CountResult;
 
@@ -152,7 +152,7 @@ mod tests {
         };
         assert_eq!(count(&[]), [0, 1, 3]);
         assert_eq!(count(std::slice::from_ref(&x)), [0, 0, 2]);
-        // Rows where all arguments are there.
+        // Rows where all arguments are valid.
         assert_eq!(count(&[x, y]), [0, 0, 1]);
     }
 }

@@ -1,18 +1,18 @@
-//! `ewm_mean`, `ewm_mean_by`: means in which a value weighs the less the older it is, over any frame.
+//! `ewm_mean`, `ewm_mean_by`: exponentially weighted means over any frame.
 //!
 //! ```text
 //!   x                              a   b   .   d          alpha = 1 - q
 //!   weights                        q³  q²  .   1          ewm_mean(x, alpha): divided by their sum
-//!   weights, IGNORE NULLS          q²  q   .   1          a NULL does not count as a row
+//!   weights, IGNORE NULLS          q²  q   .   1          a NULL row does not age values
 //!   ewm_mean(x, alpha, false)      y(d) = (1 - c) y(b) + c d,   c = alpha / (q² + alpha)     y(a) = a
 //!   ewm_mean_by(x, t, h)           y(d) = (1 - c) y(b) + c d,   c = 1 - 2^(-|t(d) - t(b)| / h)
 //! ```
 //!
-//! As Polars has them, where frames grow from the partition's begin; only a row that is NULL itself gets the mean of the
-//! values before it. Both are folds of a recurrence whose step is linear in what came before, so they merge: the first
-//! as two weighted sums, which a step to the right scales by a power of q; the others as what they make of their first
-//! value, `slope * first + offset`. Cost: O(1) per update, and one power per merge. Weights are never subtracted, so a
-//! NaN or an infinity leaves with its row.
+//! The same results as in Polars for frames that grow from the partition's begin, except that only a row that is NULL
+//! itself gets the mean of the values before it. Both are folds of a recurrence whose step is linear in the previous
+//! state, so they merge: the first as two weighted sums, which appending rows scales by a power of q; the others as a
+//! linear function of their first value, `slope * first + offset`. Cost: O(1) per update, and one power per merge.
+//! Weights are never subtracted, so a NaN or an infinity leaves the state with its row.
 
 use std::ops::Range;
 
@@ -27,44 +27,44 @@ use crate::functions::saved_state::{SavedValue, saved_row, saved_value};
 use crate::model::aggregate::Accumulator;
 use crate::model::row_mask::RowMask;
 
-/// A column of doubles in which rows without a value still make those before them older.
+/// A column of doubles in which rows without a value still age the values before them.
 #[derive(Debug, Clone)]
 struct Series {
     values: ScalarBuffer<f64>,
-    /// The rows that have a value.
+    /// The rows with a value.
     inclusion: RowMask,
-    /// The rows that count.
+    /// The rows that age earlier values.
     rows: RowMask,
 }
 
 impl Series {
-    /// Calls `f` with each of `rows` that counts, and whether it has a value.
+    /// Calls `f` for each of `rows` that ages earlier values, with whether it has a value.
     #[inline]
     fn each(&self, rows: Range<usize>, mut f: impl FnMut(usize, Option<f64>)) {
         self.rows.for_each(rows, |row| f(row, self.inclusion.includes(row).then(|| self.values[row])));
     }
 }
 
-/// `decay` to the power of so many rows.
+/// `decay` to the power of `rows`.
 #[inline]
 fn power(decay: f64, rows: u64) -> f64 {
     if rows == 1 { decay } else { decay.powi(i32::try_from(rows).unwrap_or(i32::MAX)) }
 }
 
-/// Weighted values; the last one weighs 1.
+/// Weighted sums, relative to a weight of 1 for the last value.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct WeightedSum {
     /// The sum of the values times their weights.
     pub sum: f64,
     /// The sum of the weights.
     pub weight: f64,
-    /// Rows up to the last value.
+    /// The number of rows up to and including the last value.
     pub through: u64,
-    /// Rows after it.
+    /// The number of rows after it.
     pub after: u64,
 }
 
-/// Weighs each row by the rows after it.
+/// Weights each row by the number of rows after it.
 #[derive(Debug, Clone)]
 pub struct AdjustedEwm {
     series: Series,
@@ -72,7 +72,7 @@ pub struct AdjustedEwm {
 }
 
 impl AdjustedEwm {
-    /// Appends `right`'s rows to the right of `left`'s.
+    /// Appends the rows of `right` after those of `left`.
     #[inline]
     fn append_state(&self, left: &mut WeightedSum, right: &WeightedSum) {
         if right.weight == 0.0 {
@@ -134,26 +134,26 @@ impl Accumulator for AdjustedEwm {
     }
 }
 
-/// How far apart values are, and what that makes of their weights.
+/// The times of values, and the weights that follow from their distances.
 #[allow(private_bounds, reason = "states are saved by the crate alone")]
 pub trait Clock: Send + Sync {
-    /// A place in time, or a distance.
+    /// A point in time, or a distance.
     type Time: Copy + Default + Send + Sync + SavedValue;
 
-    /// Where a row's value lies for values before it, and for values after it.
+    /// The time of a row's value as seen from values before it, and from values after it.
     fn times(&self, row: usize) -> [Self::Time; 2];
 
-    /// A row without a value.
+    /// The time that a row without a value adds.
     fn idle(&self) -> Self::Time;
 
-    /// A time with so much idle time between it and its neighbour.
+    /// A time with idle time added between it and its neighbour.
     fn delayed(&self, time: Self::Time, idle: Self::Time) -> Self::Time;
 
-    /// The share of the later of two neighbours in their mean.
+    /// The weight of the later of two adjacent values in their mean.
     fn later_weight(&self, earlier: Self::Time, later: Self::Time) -> f64;
 }
 
-/// Counts rows: distances from the edges of a run.
+/// Counts rows: distances from the ends of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct RowClock {
     alpha: f64,
@@ -183,9 +183,9 @@ impl Clock for RowClock {
     }
 }
 
-/// A number that can be a time.
+/// A number that can be used as a time.
 pub trait TimeValue: ArrowNativeType {
-    /// How far it is from another.
+    /// The distance to another.
     fn distance(self, other: Self) -> f64;
 }
 
@@ -203,12 +203,12 @@ impl TimeValue for f64 {
     }
 }
 
-/// Reads times off a column.
+/// Reads times from a column.
 #[derive(Debug, Clone)]
 pub struct TimeClock<N: ArrowNativeType> {
-    /// The times, of the rows that have a value.
+    /// The times of the rows with a value.
     pub times: ScalarBuffer<N>,
-    /// The distance over which a weight becomes half of itself.
+    /// The distance over which a weight halves.
     pub half_life: f64,
 }
 
@@ -236,24 +236,24 @@ impl<N: TimeValue + Default + SavedValue> Clock for TimeClock<N> {
     }
 }
 
-/// What a run of rows makes of its first value: `slope * first + offset`.
+/// The effect of a run of rows on its first value: `slope * first + offset`.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct LinearMap<T> {
-    /// How many values.
+    /// The number of values.
     pub values: u64,
-    /// The first of them.
+    /// The first value.
     pub first: f64,
-    /// What is left of it.
+    /// The weight of the first value.
     pub slope: f64,
-    /// What the others came to.
+    /// The weighted sum of the other values.
     pub offset: f64,
-    /// When the first is, for values before it.
+    /// The time of the first value, as seen from values before it.
     pub begin: T,
-    /// When the last is, for values after it; without a value, the idle time.
+    /// The time of the last value, as seen from values after it; without a value, the idle time.
     pub end: T,
 }
 
-/// Moves a mean from value to value.
+/// Updates a mean from value to value.
 #[derive(Debug, Clone)]
 pub struct RecursiveEwm<C> {
     series: Series,
@@ -261,7 +261,7 @@ pub struct RecursiveEwm<C> {
 }
 
 impl<C: Clock> RecursiveEwm<C> {
-    /// Appends `right`'s rows to the right of `left`'s.
+    /// Appends the rows of `right` after those of `left`.
     #[inline]
     fn append_state(&self, left: &mut LinearMap<C::Time>, right: &LinearMap<C::Time>) {
         match (left.values, right.values) {
@@ -332,15 +332,16 @@ impl<C: Clock> Accumulator for RecursiveEwm<C> {
     }
 }
 
-/// Reads an exponentially weighted mean.
+/// Computes an exponentially weighted mean.
 #[derive(Debug, Clone, Copy)]
 pub struct EwmMean;
 
 impl EwmMean {
-    /// The mean of a column of doubles in which the rows of `rows` make a value older, each by the factor `1 - alpha`.
+    /// The weighted mean of a column of doubles in which each row of `rows` ages the values before it by the factor `1
+    /// - alpha`.
     ///
     /// # Errors
-    /// The column holds something else.
+    /// The column has another type.
     pub fn adjusted(
         values: &dyn Array,
         inclusion: RowMask,
@@ -351,10 +352,10 @@ impl EwmMean {
         Ok(Accumulated::new(AdjustedEwm { series, decay: 1.0 - alpha }, Self))
     }
 
-    /// As [`EwmMean::adjusted`], moved from value to value.
+    /// As [`EwmMean::adjusted`], in the recursive form.
     ///
     /// # Errors
-    /// The column holds something else.
+    /// The column has another type.
     pub fn recursive(
         values: &dyn Array,
         inclusion: RowMask,
@@ -365,10 +366,10 @@ impl EwmMean {
         Ok(Accumulated::new(RecursiveEwm { series, clock: RowClock { alpha } }, Self))
     }
 
-    /// The mean moved from value to value by the time between them.
+    /// The recursive form by the times between values.
     ///
     /// # Errors
-    /// The column holds something else.
+    /// The column has another type.
     pub fn timed<C: Clock>(
         values: &dyn Array,
         inclusion: RowMask,
@@ -418,7 +419,7 @@ mod tests {
         (column, inclusion)
     }
 
-    /// The means of growing frames, folded in one go and merged from two.
+    /// The means of growing frames, folded at once and merged from two parts.
     fn growing(mean: &impl Aggregate) -> Vec<Option<f64>> {
         let runs: Vec<_> = (1..=X.len()).map(|end| 0..end).collect();
         let (accumulator, readout) = (mean.accumulator(), mean.reader());
@@ -445,7 +446,7 @@ mod tests {
         assert!(expected.iter().zip(found).all(|(a, b)| close(a, b)), "{expected:?} {found:?}");
     }
 
-    // By pandas 2: Series(x).ewm(alpha=0.5, adjust=.., ignore_na=..).mean().
+    // Expected by pandas 2: Series(x).ewm(alpha=0.5, adjust=.., ignore_na=..).mean().
     #[test]
     fn ewm_mean_matches_pandas() {
         let (values, inclusion) = column();

@@ -1,9 +1,9 @@
-//! Sums that lose nothing, or next to nothing.
+//! Exact sums and compensated sums.
 //!
-//! - [`Compensated`]: floats, in twice the precision. A plain sum and, beside it, the sum of the errors its
-//!   roundings made, each found exactly by Knuth's two-sum. Six additions a row, of which one waits for the row before, or in
-//!   a block of rows for the fourth before.
-//! - [`Int320`]: 320-bit integers, so that no sum of 76-digit decimals overflows before it is asked for.
+//! - [`Compensated`]: floats, in twice the working precision: a plain sum and the sum of its rounding errors, each
+//!   computed exactly by Knuth's two-sum. Six additions per row, of which one depends on the previous row, or in a
+//!   block on the fourth row before.
+//! - [`Int320`]: 320-bit integers, so that sums of 76-digit decimals cannot overflow before they are read.
 //!
 //! Papers: Neumaier, "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen", ZAMM 54 (1974);
 //! Ogita, Rump, Oishi, "Accurate Sum and Dot Product", SIAM J. Sci. Comput. 26 (2005).
@@ -14,27 +14,26 @@ use arrow_buffer::i256;
 
 use super::lanes::{SUM_LANES, VALUES_PER_BLOCK};
 
-/// Values of a long block: lanes are merged once for so many. The sum of ten million rows took 1.26 ns a row by short blocks
-/// alone, and 1.18 so.
+/// Values per long block: lanes are merged once per long block instead of once per short one (`benches/kernels.rs`).
 const LANE_VALUES: usize = 512;
 
-/// Sums of a block of values below this are finite in any order.
+/// If all values of a block are smaller than this, its sum is finite in any order.
 const FINITE_LIMIT: f64 = 1e300;
 
 /// A float sum and the sum of its rounding errors.
 ///
-/// `sum` is the plain sum, as if nothing were compensated: once it is infinite or NaN it stays so, which is SQL's rule.
-/// The errors are NaN from there on, and `total` does not read them.
+/// `sum` is the plain, uncompensated sum: once it is infinite or NaN it stays so, as SQL requires. The errors are NaN
+/// from then on, and `total` ignores them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Compensated {
     /// The plain sum.
     pub sum: f64,
-    /// What its roundings lost.
+    /// The sum of its rounding errors.
     pub lost: f64,
 }
 
 impl Compensated {
-    /// The sum of nothing: +0.0, so that a sum of -0.0 is 0.0.
+    /// The empty sum: +0.0, so that a sum of -0.0 is 0.0.
     pub const ZERO: Self = Self { sum: 0.0, lost: 0.0 };
 
     /// Adds one value.
@@ -61,15 +60,14 @@ impl Compensated {
         }
     }
 
-    /// Adds the values of a block: from left to right where the sum may not stay finite, else by sums that need not wait
-    /// for each other.
+    /// Adds the values of a block: sequentially where the sum may not stay finite, else in independent lanes.
     pub(super) fn add_block<const VALUES: usize>(&mut self, block: &[f64; VALUES]) {
         let SumLanes { sums, lost, largest } = lanes(block, self.sum.abs());
         let mut total = *self;
         for (sum, lost) in sums.into_iter().zip(lost) {
             total.merge(&Self { sum, lost });
         }
-        // No comparison finds a NaN, but the sum is one then.
+        // The comparison does not detect a NaN, but the sum is NaN then.
         if total.sum.is_finite() && largest.iter().all(|&largest| largest < FINITE_LIMIT) {
             *self = total;
         } else {
@@ -90,24 +88,24 @@ impl Compensated {
     #[inline]
     #[must_use]
     pub fn total(&self) -> f64 {
-        // A two-sum whose sum is finite has a finite error but for the last binade; the plain sum is right then.
-        // Whether it is so is no branch: several can be read at once.
+        // If the sum is finite, so is the two-sum's error, except in the last binade, where the plain sum is correct.
+        // Selected without a branch, so that several sums can be read at once.
         let (total, finite) = (self.sum + self.lost, self.sum.is_finite() & self.lost.is_finite());
         if finite { total } else { self.sum }
     }
 }
 
-/// What the values of a block come to in lanes, every fourth in one.
+/// The sums of a block in lanes, every fourth value in one lane.
 struct SumLanes {
     sums: [f64; SUM_LANES],
     lost: [f64; SUM_LANES],
-    /// The largest distance from zero.
+    /// The largest absolute value per lane.
     largest: [f64; SUM_LANES],
 }
 
-/// The lanes of a block, where `largest` is the least of their largest.
+/// The lanes of a block; `largest` is the initial largest absolute value of each.
 ///
-/// A function of its own: beside code that takes lanes one by one compilers make no vectors of them.
+/// A separate function: next to code that accesses lanes one by one, compilers do not vectorise it.
 #[inline(never)]
 fn lanes<const VALUES: usize>(block: &[f64; VALUES], largest: f64) -> SumLanes {
     let mut lanes = SumLanes { sums: [0.0; SUM_LANES], lost: [0.0; SUM_LANES], largest: [largest; SUM_LANES] };
@@ -125,7 +123,7 @@ fn lanes<const VALUES: usize>(block: &[f64; VALUES], largest: f64) -> SumLanes {
     lanes
 }
 
-/// `a + b` rounded, and what the rounding lost (Knuth; no branch on which is larger).
+/// `a + b` rounded, and its rounding error (Knuth's two-sum; no branch on which is larger).
 #[inline]
 fn two_sum(a: f64, b: f64) -> (f64, f64) {
     let sum = a + b;
@@ -139,12 +137,12 @@ fn two_sum(a: f64, b: f64) -> (f64, f64) {
 pub struct Int320 {
     /// The sum modulo `2^256`, signed.
     pub low: i256,
-    /// How often `low` wrapped around, upwards less downwards.
+    /// The number of upward overflows of `low` minus that of downward ones.
     pub wraps: i64,
 }
 
 impl Int320 {
-    /// 0
+    /// Zero.
     pub const ZERO: Self = Self { low: i256::ZERO, wraps: 0 };
 
     /// Adds one value.
@@ -164,7 +162,7 @@ impl Int320 {
         self.add(right.low);
     }
 
-    /// Takes another sum out again.
+    /// Subtracts another sum.
     #[inline]
     pub fn retract(&mut self, gone: &Self) {
         let (low, wrapped) = self.low.overflowing_sub(gone.low);
@@ -182,9 +180,9 @@ impl Int320 {
         (self.wraps == 0).then_some(self.low)
     }
 
-    /// `self * factor / count`, exact but for one rounding, half away from zero; `None` past 255 bits.
+    /// `self * factor / count`, rounded once, half away from zero; `None` beyond 255 bits.
     ///
-    /// One pass over six limbs of 64 bits; one 128-bit division where the sum is small, as it mostly is.
+    /// One pass over six limbs of 64 bits; a single 128-bit division if the sum is small, the common case.
     #[must_use]
     pub fn divided(&self, factor: u64, count: u64) -> Option<i256> {
         let small = self.value().and_then(i256::to_i128).and_then(|sum| sum.checked_mul(i128::from(factor)));
@@ -219,7 +217,7 @@ impl Int320 {
     /// The absolute value as limbs, lowest first, and whether the value is negative.
     fn magnitude(&self) -> ([u64; 6], bool) {
         let (low, high) = self.low.to_parts();
-        // In two's complement a negative `low` borrows one from what stands above it.
+        // In two's complement a negative `low` borrows one from the upper part.
         let top = self.wraps - i64::from(self.low.is_negative());
         let mut limbs =
             [low as u64, (low >> 64) as u64, high as u64, (high >> 64) as u64, top as u64, (top >> 63) as u64];
@@ -270,7 +268,7 @@ mod tests {
         assert!(total(&[1.0, f64::NAN, 1.0]).is_nan());
     }
 
-    /// Whatever else is in the block, and wherever.
+    /// For any values in the block, at any position.
     #[test]
     fn block_sum_equals_sum_of_values() {
         fn held<const VALUES: usize>(step: usize) {
@@ -278,7 +276,7 @@ mod tests {
             let sets: [&[f64]; 6] =
                 [&[0.1], &[1e16, 1.0, -1e16], &[1.0, 1e100, 1.0, -1e100], &[1e299], &[-0.0], &infinite];
             for set in sets {
-                // Values of one lane cancel each other, one after the other the first two pass all bounds.
+                // Values of one lane cancel each other, and the first two together overflow.
                 for large in [0.0, 1.7e308, f64::INFINITY, f64::NAN] {
                     for at in (0..VALUES - SUM_LANES - 1).step_by(step) {
                         let mut block: [f64; VALUES] = from_fn(|at| set[at % set.len()]);
@@ -326,7 +324,7 @@ mod tests {
         }
     }
 
-    /// Half of the extremes of 256 bits, rounded away from zero.
+    /// Half of the extreme 256-bit values, rounded away from zero.
     fn half(value: i256) -> i256 {
         let two = i256::from_i128(2);
         let rest = value.checked_rem(two).unwrap();

@@ -1,13 +1,13 @@
-//! `histogram_numeric`: the frame's values in at most n bins, each a centre and a height.
+//! `histogram_numeric`: the frame's values in at most n bins, each with a centre and a height.
 //!
-//! Values are added one after another; where that makes a bin too many, the two nearest become one at their mean. As
-//! long as a frame has no more different values than bins, it is exact. Beyond that the bins depend on the order of
-//! additions, as they must for a state of bounded size, and would be others if states were merged. So each frame is folded
-//! from its first row to its last ([`Refold`](crate::evaluate::refold::Refold)) and has Spark's very bins, which come from
-//! the same steps and the same choice among pairs equally near. Bins ascend; NaN is greatest.
+//! Values are added one by one; when there is a bin too many, the two nearest are merged at their mean. The result is
+//! exact as long as a frame has no more distinct values than bins. Beyond that the bins depend on the order of
+//! insertion, as they must for a state of bounded size, and merging states would give different ones. So each frame is
+//! folded from its first row to its last ([`Refold`](crate::evaluate::refold::Refold)), which gives exactly Spark's
+//! bins: the same steps, and the same choice among equally near pairs. Bins ascend; NaN is greatest.
 //!
-//! Cost: O(bins) per value that is new to a full state, O(log bins) for one that is not; a state has at most n bins.
-//! Paper: Ben-Haim and Tom-Tov, "A streaming parallel decision tree algorithm" (JMLR 11, 2010); Hive's form of it.
+//! Cost: O(bins) per new value in a full state, O(log bins) for others; a state has at most n bins. Source: Ben-Haim
+//! and Tom-Tov, "A streaming parallel decision tree algorithm" (JMLR 11, 2010); in Hive's form.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -27,27 +27,27 @@ use crate::functions::saved_state::{SavedValue, saved_column, saved_row, saved_v
 use crate::model::aggregate::{Accumulator, ResultReader};
 use crate::model::row_mask::RowMask;
 
-/// Values near each other.
+/// A group of near values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bin {
     /// Their mean.
     pub centre: f64,
-    /// How many.
+    /// The number of values.
     pub height: f64,
 }
 
-/// The bins of some values, and the state of the choice among pairs of bins equally near.
+/// The bins of a frame, and the random state for the choice among equally near pairs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bins {
-    /// By centre.
+    /// Sorted by centre.
     pub bins: Vec<Bin>,
-    /// A linear congruential generator's, of 48 bits: Java's `Random`, which Spark uses.
+    /// The state of a 48-bit linear congruential generator, Java's `Random`, which Spark uses.
     pub seed: u64,
 }
 
 const MULTIPLIER: u64 = 0x5_DEEC_E66D;
 const MASK: u64 = (1 << 48) - 1;
-/// Spark's seed, 31183, scrambled as `Random` does.
+/// Spark's seed, 31183, scrambled as in Java's `Random`.
 const SEED: u64 = (0x79CF ^ MULTIPLIER) & MASK;
 
 impl Bins {
@@ -56,13 +56,13 @@ impl Bins {
         self.seed >> (48 - bits)
     }
 
-    /// A random number from 0 to below 1.
+    /// A random number in [0, 1).
     fn random(&mut self) -> f64 {
         let (high, low) = (self.next(26), self.next(27));
         ((high << 27) + low) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Puts a bin in its place, into the one of the same centre if there is one.
+    /// Inserts a bin in order, or adds it to the bin of the same centre.
     fn insert(&mut self, bin: Bin) {
         let at = self.bins.partition_point(|known| known.centre.before(bin.centre));
         match self.bins.get_mut(at) {
@@ -71,7 +71,7 @@ impl Bins {
         }
     }
 
-    /// Joins nearest neighbours until there are no more than `most` bins.
+    /// Merges the nearest bins until at most `most` are left.
     fn merge_nearest(&mut self, most: usize) {
         while self.bins.len() > most.max(1) {
             let (mut nearest, mut at, mut ties) = (f64::INFINITY, 0, 1);
@@ -95,7 +95,7 @@ impl Bins {
     }
 }
 
-/// Puts a column of doubles into bins.
+/// Collects a column of doubles into bins.
 #[derive(Debug, Clone)]
 pub struct Histogram {
     values: ScalarBuffer<f64>,
@@ -150,17 +150,18 @@ impl Accumulator for Histogram {
     }
 }
 
-/// Reads bins as a list of centres and heights.
+/// Returns the bins as a list of centres and heights.
 #[derive(Debug, Clone)]
 pub struct BinList {
     output: DataType,
 }
 
 impl BinList {
-    /// The bins of a column of numbers or moments, no more than `most`, as `output`: a list of structs of two.
+    /// The aggregate of a column of numbers or timestamps, with at most `most` bins and the result type `output`, a
+    /// list of structs.
     ///
     /// # Errors
-    /// The column holds something else.
+    /// The column has another type.
     pub fn over(
         values: &dyn Array,
         inclusion: RowMask,
@@ -180,7 +181,7 @@ impl BinList {
     }
 }
 
-/// The bins of several frames, one after another.
+/// The bins of consecutive frames.
 #[derive(Debug)]
 pub struct BinListBuilder {
     bins: Vec<Bin>,
@@ -227,10 +228,10 @@ impl ResultReader<Bins> for BinList {
     }
 }
 
-/// Centres in the values' type: whole numbers and moments cut off what is behind the point.
+/// Centres in the values' type; integers and timestamps are truncated.
 fn centres(centres: impl Iterator<Item = f64>, output: &DataType) -> Result<ArrayRef> {
     if output.is_integer() || output.is_temporal() {
-        // `as` cuts off and keeps to 64 bits.
+        // `as` truncates and saturates at 64 bits.
         let whole: ArrayRef = match output {
             DataType::UInt64 => {
                 Arc::new(arrow_array::UInt64Array::from_iter_values(centres.map(|centre| centre as u64)))
@@ -267,7 +268,7 @@ mod tests {
         part(0).into_iter().zip(part(1)).collect()
     }
 
-    // By Spark 4.3.
+    // Expected by Spark 4.3.
     #[test]
     fn histogram_matches_spark() {
         assert_eq!(bins(&[1.0, 2.0, 3.0, 4.0, 7.0], 2), [(2.5, 4.0), (7.0, 1.0)]);

@@ -1,7 +1,7 @@
-//! min, max of numbers, dates, times, decimals ...: the least and the greatest value of the frame; of equal values the
-//! first met is kept. What has no native order (text, booleans, nested ...) is chosen by row, in `arg_min_max.rs`.
+//! min, max of numbers, dates, times, decimals and other native types; of equal values the first is kept. Types without
+//! a native order (strings, booleans, nested types) are compared by row, in `arg_min_max.rs`.
 //!
-//! NaN is greatest and -0.0 equals 0.0, as in Spark. The state is the value; results are labelled back to the column's
+//! NaN is greatest and -0.0 equals 0.0, as in Spark. The state is the value; results are relabelled to the column's
 //! exact type.
 
 use std::hint::select_unpredictable;
@@ -23,40 +23,40 @@ use crate::model::row_mask::RowMask;
 use crate::util::bitmap::{WORD_BITS, word};
 use crate::util::simd::with_widest_vectors;
 
-/// Rows with NULLs among them that are looked at all at once: what is left over of a tree's leaf is no more.
+/// Up to this many rows with NULLs are processed at once; the remainder of a tree's leaf is no longer.
 const MAX_MASKED_ROWS: usize = 16;
 
-/// Values that are compared at once.
+/// Values compared at a time.
 const COMPARE_LANES: usize = 8;
 
-/// Which end.
+/// Minimum or maximum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extremum {
-    /// The least.
+    /// The minimum.
     Min,
-    /// The greatest.
+    /// The maximum.
     Max,
 }
 
 /// Values in Spark's order.
 pub trait TotalOrd: ArrowNativeType {
-    /// No value comes before it.
+    /// The least value of the type.
     const LEAST: Self;
 
-    /// No value comes after it.
+    /// The greatest value of the type.
     const GREATEST_VALUE: Self;
 
-    /// Processors compare several at once, in whatever order: of equal values there is no telling which one it is.
+    /// Whether values may be compared in any order, by vector instructions: only if equal values are indistinguishable.
     const VECTORIZES: bool;
 
     /// Whether `self` comes before `other`.
     fn before(self, other: Self) -> bool;
 
-    /// `self` where it is taken, as a comparison told, else `other`; without a branch.
+    /// `self` if `taken`, the result of a comparison, else `other`; without a branch.
     #[must_use]
     fn select(self, other: Self, taken: bool) -> Self;
 
-    /// `self` where it is present, as a bitmap told, else `other`; without a branch.
+    /// `self` if present by a bitmap, else `other`; without a branch.
     #[inline]
     #[must_use]
     fn select_present(self, other: Self, present: bool) -> Self {
@@ -88,7 +88,7 @@ ordered!(i32, i64, u64, i128, i256);
 impl TotalOrd for f64 {
     const LEAST: Self = Self::NEG_INFINITY;
     const GREATEST_VALUE: Self = Self::NAN;
-    // Zeros have signs, and NaNs are many.
+    // Zeros have signs, and there are many NaNs.
     const VECTORIZES: bool = false;
 
     #[inline]
@@ -100,7 +100,7 @@ impl TotalOrd for f64 {
 
     #[inline]
     fn select(self, other: Self, taken: bool) -> Self {
-        // A choice of floats would be a branch.
+        // Selecting floats would compile to a branch.
         Self::from_bits(select_unpredictable(taken, self.to_bits(), other.to_bits()))
     }
 
@@ -110,16 +110,16 @@ impl TotalOrd for f64 {
     }
 }
 
-/// The least or the greatest of some values, if there are any.
+/// The extremum of values, if there are any.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ExtremeState<N> {
-    /// Where there are none, the value that every other beats or equals: a comparison then needs no look at `any`.
+    /// Without values, the identity, which every value beats or equals: comparisons then need not check `any`.
     value: N,
-    /// 1 if there are some, else 0. As wide as most values: compilers then make vectors of the two.
+    /// 1 if there are values, else 0. As wide as most values, so that compilers vectorise the two together.
     any: u64,
 }
 
-/// The least value of a column of natives, or the greatest.
+/// The minimum or maximum of a column of natives.
 #[derive(Debug, Clone)]
 pub struct MinMax<T: ArrowPrimitiveType, const GREATEST: bool> {
     values: ScalarBuffer<T::Native>,
@@ -128,10 +128,10 @@ pub struct MinMax<T: ArrowPrimitiveType, const GREATEST: bool> {
 }
 
 impl<T: ArrowPrimitiveType<Native: TotalOrd>, const GREATEST: bool> MinMax<T, GREATEST> {
-    /// What beats no value.
+    /// The value that beats no other.
     const IDENTITY: T::Native = if GREATEST { T::Native::LEAST } else { T::Native::GREATEST_VALUE };
 
-    /// The extremum of `column`, whose values `T` holds in their order.
+    /// The extremum of `column`, whose values are natives of `T` in the same order.
     ///
     /// # Errors
     /// The column's values are not `T`'s.
@@ -140,20 +140,20 @@ impl<T: ArrowPrimitiveType<Native: TotalOrd>, const GREATEST: bool> MinMax<T, GR
         Ok(Self { values, inclusion, output: column.data_type().clone() })
     }
 
-    /// Whether `new` takes the place of `old`.
+    /// Whether `new` replaces `old`.
     #[inline]
     fn replaces(new: T::Native, old: T::Native) -> bool {
         if GREATEST { old.before(new) } else { new.before(old) }
     }
 
-    /// Of two values the better one, of ties the first.
+    /// The better of two values, on ties the first.
     #[inline]
     fn better(first: T::Native, second: T::Native) -> T::Native {
         second.select(first, Self::replaces(second, first))
     }
 
-    /// The one that none beats of the values whose bit is set: all of them are looked at, two by two, since how many
-    /// are present cannot be foreseen.
+    /// The extremum of the values whose bit is set. All of them are compared, in pairs, since their number is
+    /// unpredictable.
     #[inline]
     fn best_of(values: &[T::Native; MAX_MASKED_ROWS], present: u64) -> T::Native {
         let mut best: [_; MAX_MASKED_ROWS] =
@@ -168,7 +168,7 @@ impl<T: ArrowPrimitiveType<Native: TotalOrd>, const GREATEST: bool> MinMax<T, GR
         best[0]
     }
 
-    /// The best of a word's values whose bit is set, in lanes, of which compilers make vectors.
+    /// The extremum per lane of a word's values whose bit is set; compilers vectorise it.
     #[inline(always)]
     fn best_of_word(values: &[T::Native; WORD_BITS], present: u64) -> T::Native {
         let mut best = [Self::IDENTITY; COMPARE_LANES];
@@ -182,7 +182,7 @@ impl<T: ArrowPrimitiveType<Native: TotalOrd>, const GREATEST: bool> MinMax<T, GR
         best.into_iter().fold(Self::IDENTITY, Self::better)
     }
 
-    /// Appends the values of `rows`, words of them at a time. Returns the rows left over.
+    /// Appends the values of `rows` in whole words. Returns the remaining rows.
     fn update_words(&self, state: &mut ExtremeState<T::Native>, rows: Range<usize>) -> Range<usize> {
         let (words, rest) = self.values[rows.clone()].as_chunks::<WORD_BITS>();
         *state = with_widest_vectors(
@@ -200,21 +200,21 @@ impl<T: ArrowPrimitiveType<Native: TotalOrd>, const GREATEST: bool> MinMax<T, GR
         rows.end - rest.len()..rows.end
     }
 
-    /// The state where it is kept, else that of nothing.
+    /// The state if it is kept, else the empty state.
     #[inline(always)]
     fn masked(state: ExtremeState<T::Native>, kept: Option<u64>) -> ExtremeState<T::Native> {
         let kept = kept.unwrap_or(u64::MAX);
         ExtremeState { value: state.value.select_present(Self::IDENTITY, kept != 0), any: state.any & kept }
     }
 
-    /// Appends a value, if it takes part.
+    /// Appends a value, if it is counted.
     #[inline]
     fn append_if(state: &mut ExtremeState<T::Native>, value: T::Native, takes_part: bool) {
         state.value = Self::better(state.value, value.select_present(Self::IDENTITY, takes_part));
         state.any |= u64::from(takes_part);
     }
 
-    /// Puts a value before the others, if it takes part: of ties it is the one kept.
+    /// Prepends a value, if it is counted: on ties it is the one kept.
     #[inline]
     fn prepend_if(state: &mut ExtremeState<T::Native>, value: T::Native, takes_part: bool) {
         state.value = Self::better(value.select_present(Self::IDENTITY, takes_part), state.value);
@@ -376,7 +376,7 @@ mod tests {
         results(&extremum, &[0..column.len()]).unwrap().as_primitive::<Float64Type>().value(0)
     }
 
-    /// Minimum and maximum of all of `values`.
+    /// The minimum and maximum of all of `values`.
     fn ends(values: Vec<f64>) -> [f64; 2] {
         let column = Float64Array::from(values);
         [end::<false>(&column), end::<true>(&column)]
@@ -395,7 +395,7 @@ mod tests {
         assert!(ends(vec![0.0, -0.0]).iter().all(|end| end.is_sign_positive()));
     }
 
-    /// What stands for no value is a value as well; frames of all widths, with NULLs at all places.
+    /// The identity is also a possible value; frames of all widths, with NULLs at all positions.
     #[test]
     fn extreme_values_are_not_nulls() {
         let values: Vec<_> = (0..40).map(|row| [Some(i64::MAX), None, Some(7), None][row * row % 7 % 4]).collect();
@@ -414,7 +414,7 @@ mod tests {
         assert_eq!(found, expected);
     }
 
-    /// Words of values at once, of either end and all widths, with NULLs and without, against one by one.
+    /// Whole words of values, for either end and all widths, with and without NULLs, compared with single values.
     #[test]
     fn word_extremes_match_values() {
         fn check<T: ArrowPrimitiveType<Native: TotalOrd>, const GREATEST: bool>(value: fn(usize) -> T::Native) {
@@ -431,7 +431,7 @@ mod tests {
                         ends.update(&mut found, rows.clone()).unwrap();
                         found
                     });
-                    // As text, since a NaN is not equal to itself, and zeros of either sign are.
+                    // Compared as strings, since a NaN does not equal itself, and zeros of either sign are equal.
                     assert_eq!(
                         found.map(|found| format!("{found:?}")),
                         [(); 2].map(|()| format!("{expected:?}")),

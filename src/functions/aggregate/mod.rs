@@ -1,4 +1,4 @@
-//! Aggregates: an [`Aggregate`](crate::model::aggregate::Aggregate) each.
+//! Aggregates; each implements [`Aggregate`](crate::model::aggregate::Aggregate).
 
 pub(crate) mod accumulator;
 pub(crate) mod arg_min_max;

@@ -1,8 +1,9 @@
-//! The moments of a column of doubles, for variances (`variance.rs`) and for skewness and kurtosis (`skewness_kurtosis.rs`).
+//! Moments of a column of doubles, for variances (`variance.rs`) and for skewness and kurtosis
+//! (`skewness_kurtosis.rs`).
 //!
-//! Values are added one by one, or a block at a time, read twice: its mean, then the distances from it. Distances are taken from
-//! one of the values first, so the mean of equal values is exactly theirs, and that of values near 1e9 costs no more digits than
-//! of values near 0.
+//! Values are added one by one, or a block at a time, which is read twice: for sums of differences from a pivot, one of
+//! the values, and for sums of their powers. The mean of equal values is therefore exactly their value, and values near
+//! 1e9 lose no more digits than values near 0.
 
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -20,12 +21,12 @@ use crate::model::aggregate::Accumulator;
 use crate::model::group_ids::RowGroups;
 use crate::model::row_mask::RowMask;
 
-/// The moments of some values, up to some order: gathered one by one, block by block, or merged.
+/// The moments of values up to some order: added one by one, by block, or merged.
 pub trait Moments: Copy + Default + Send + Sync {
     /// Adds one value.
     fn add(&mut self, value: f64);
 
-    /// Adds a value that takes part, which may be any if it does not.
+    /// Adds a value if it is counted; otherwise its content is arbitrary.
     #[inline]
     fn add_if(&mut self, value: f64, takes_part: bool) {
         if takes_part {
@@ -33,20 +34,20 @@ pub trait Moments: Copy + Default + Send + Sync {
         }
     }
 
-    /// The moments of a block: its mean, then the distances from it.
+    /// The moments of a block.
     fn of(block: &[f64; VALUES_PER_BLOCK]) -> Self;
 
     /// Appends the values of `right`.
     fn merge(&mut self, right: &Self);
 
-    /// The moments of the values of both, which nothing is added to.
+    /// The moments of the values of both, as a new state.
     #[must_use]
     fn merged(mut self, right: &Self) -> Self {
         self.merge(right);
         self
     }
 
-    /// The moments where all bits of `kept` are set, those of nothing where none is.
+    /// The moments if all bits of `kept` are set, the empty ones if none is.
     #[inline(always)]
     #[must_use]
     fn masked(self, kept: u64) -> Self {
@@ -56,7 +57,7 @@ pub trait Moments: Copy + Default + Send + Sync {
     /// The moments as one row of Arrow data.
     ///
     /// # Errors
-    /// They do not make an array.
+    /// They do not form an array.
     fn save(&self) -> Result<RecordBatch>;
 
     /// The moments that `save` wrote.
@@ -66,7 +67,7 @@ pub trait Moments: Copy + Default + Send + Sync {
     fn load(saved: &RecordBatch) -> Result<Self>;
 }
 
-/// How far the mean of a block is above its first value: 0 exactly where values are equal.
+/// The mean of a block minus its first value: exactly 0 if all values are equal.
 #[inline]
 pub(super) fn mean_offset(block: &[f64; VALUES_PER_BLOCK]) -> f64 {
     let first = block[0];
@@ -85,7 +86,7 @@ pub(super) fn block_sum(block: &[f64; VALUES_PER_BLOCK], f: impl Fn(f64) -> f64)
     lanes.iter().sum()
 }
 
-/// Gathers the moments of a column of doubles.
+/// Accumulates the moments of a column of doubles.
 #[derive(Debug, Clone)]
 pub struct MomentAccumulator<M> {
     doubles: ScalarBuffer<f64>,
@@ -94,10 +95,10 @@ pub struct MomentAccumulator<M> {
 }
 
 impl<M: Moments> MomentAccumulator<M> {
-    /// Those of the rows that take part.
+    /// The accumulator over the counted rows.
     ///
     /// # Errors
-    /// The column holds something else.
+    /// The column has another type.
     pub fn new(values: &dyn Array, inclusion: RowMask) -> Result<Self> {
         Ok(Self { doubles: to_primitive::<Float64Type>(values)?.values().clone(), inclusion, gathered: PhantomData })
     }
@@ -176,7 +177,7 @@ impl<M: Moments> Accumulator for MomentAccumulator<M> {
         Ok(())
     }
 
-    /// Moments know no sides.
+    /// Moments are commutative.
     #[inline]
     fn prepend(&self, state: &mut M, row: usize) -> Result<()> {
         self.append(state, row)

@@ -1,8 +1,8 @@
-//! `product`, `geometric_mean`: from the product as a mantissa and a power of two.
+//! `product`, `geometric_mean`: computed from the product as a mantissa and a power of two.
 //!
-//! With its exponent beside it a product neither overflows nor vanishes on its way, so only the frame's own result can
-//! be infinite or 0, in whatever order it was multiplied. The geometric mean is its n-th root: 0 if a value is 0, NaN if
-//! one is negative or NaN.
+//! With a separate exponent a product neither overflows nor underflows on the way, so only the result of the frame
+//! itself can be infinite or 0, in whatever order it was multiplied. The geometric mean is the n-th root: 0 if a value
+//! is 0, NaN if one is negative or NaN.
 
 use std::ops::Range;
 
@@ -20,20 +20,20 @@ use crate::model::row_mask::RowMask;
 /// A product: `mantissa * 2^exponent`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ScaledProduct {
-    /// From 1 to below 2 in magnitude; or 0, infinite or NaN.
+    /// 1 <= |mantissa| < 2; or 0, infinite or NaN.
     pub mantissa: f64,
     /// The power of two.
     pub exponent: i64,
-    /// How many values were multiplied.
+    /// The number of values.
     pub count: u64,
 }
 
-/// Bits of a double's fraction, and the bias of its exponent.
+/// Bits of a double's fraction; below it, the bias of its exponent.
 const FRACTION_BITS: u32 = 52;
 const EXPONENT_BIAS: i64 = 1023;
 
 impl ScaledProduct {
-    /// The product of no values.
+    /// The empty product.
     pub const ONE: Self = Self { mantissa: 1.0, exponent: 0, count: 0 };
 
     /// Multiplies by one value.
@@ -45,7 +45,7 @@ impl ScaledProduct {
     /// Multiplies by another product.
     #[inline]
     fn merge(&mut self, right: &Self) {
-        // From 1 to below 2 on the left, the right at most the greatest double: the product may pass it.
+        // The left mantissa is below 2, and the right one at most the greatest double: their product may overflow.
         let (left, left_exponent) = split(self.mantissa);
         let (right_mantissa, right_exponent) = split(right.mantissa);
         let (mantissa, carry) = split(left * right_mantissa);
@@ -57,14 +57,14 @@ impl ScaledProduct {
     /// The product as a double.
     #[must_use]
     pub fn value(&self) -> f64 {
-        /// Beyond this every product is infinite, or 0; half of it is an exponent of a double.
+        /// Beyond this exponent every product is infinite or 0; half of it is a valid exponent of a double.
         const MAX_EXPONENT: i64 = 2040;
         let exponent = self.exponent.clamp(-MAX_EXPONENT, MAX_EXPONENT) as i32;
-        // In two steps: only the second can round.
+        // In two steps, of which only the second can round.
         self.mantissa * 2_f64.powi(exponent / 2) * 2_f64.powi(exponent - exponent / 2)
     }
 
-    /// Its root of as many values as it has.
+    /// The n-th root, n being the number of values.
     #[must_use]
     pub fn root(&self) -> f64 {
         let logarithm = self.mantissa.ln() + self.exponent as f64 * std::f64::consts::LN_2;
@@ -72,7 +72,7 @@ impl ScaledProduct {
     }
 }
 
-/// The value's mantissa, from 1 to below 2, and its exponent; 0, infinities and NaN as they are.
+/// The value's mantissa, in [1, 2), and its exponent; 0, infinities and NaN unchanged.
 #[inline]
 fn split(value: f64) -> (f64, i64) {
     if value == 0.0 || !value.is_finite() {
@@ -130,20 +130,20 @@ impl Accumulator for ProductAccumulator {
     }
 }
 
-/// What is asked of a product.
+/// Which result is computed from a product.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Product {
-    /// Itself.
+    /// The product.
     Value,
-    /// The root of as many values: the geometric mean.
+    /// The n-th root: the geometric mean.
     Root,
 }
 
 impl Product {
-    /// The answer over a column of doubles.
+    /// The aggregate over a column of doubles.
     ///
     /// # Errors
-    /// The column holds something else.
+    /// The column has another type.
     pub fn over(
         self,
         values: &dyn Array,
@@ -161,7 +161,7 @@ impl PrimitiveReader<ScaledProduct> for Product {
     fn read(&self, state: &ScaledProduct) -> Result<Option<f64>> {
         Ok((state.count > 0).then(|| match self {
             Self::Value => state.value(),
-            // A negative zero is no negative value.
+            // A negative zero is not a negative value.
             Self::Root if state.mantissa == 0.0 => 0.0,
             Self::Root => state.root(),
         }))

@@ -1,4 +1,4 @@
-//! `covar_pop`, `covar_samp`, `corr` and the `regr_` functions: one state over pairs, read off in nine ways.
+//! `covar_pop`, `covar_samp`, `corr` and the `regr_` functions: nine results computed from one state of pairs.
 //!
 //! | function | of pairs (y, x) | NULL |
 //! |---|---|---|
@@ -8,8 +8,8 @@
 //! | `regr_r2` | corr², and 1 where y is constant | x constant |
 //! | `regr_sxx`, `regr_syy`, `regr_sxy` | xx, yy, xy | no pair |
 //!
-//! xx, yy, xy are sums of products of distances from the means. As with variances nothing is ever subtracted, so a
-//! constant's are exactly 0. Papers: see `moments.rs`; for two variables `Pébay` (2008), equation 3.12.
+//! xx, yy, xy are sums of products of deviations from the means. They are updated without subtraction, so those of a
+//! constant are exactly 0. Source: `Pébay`, see `skewness_kurtosis.rs`; for two variables its equation 3.12.
 
 use std::ops::Range;
 
@@ -24,20 +24,20 @@ use crate::functions::saved_state::{SavedValue, saved_row, saved_value};
 use crate::model::aggregate::Accumulator;
 use crate::model::row_mask::RowMask;
 
-/// The first two moments of some pairs.
+/// The first two moments of pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Comoments {
-    /// How many pairs.
+    /// The number of pairs.
     pub count: f64,
     /// The mean of the dependent variable.
     pub mean_y: f64,
     /// The mean of the independent variable.
     pub mean_x: f64,
-    /// The sum of y's squared distances from its mean.
+    /// The sum of y's squared deviations from its mean.
     pub yy: f64,
-    /// The sum of x's squared distances from its mean.
+    /// The sum of x's squared deviations from its mean.
     pub xx: f64,
-    /// The sum of the products of both distances.
+    /// The sum of the products of both deviations.
     pub xy: f64,
 }
 
@@ -84,12 +84,12 @@ impl Comoments {
 
     fn correlation(&self) -> f64 {
         let product = self.xx * self.yy;
-        // One root rounds less; two reach as far as the values do.
+        // One root has a smaller rounding error; two have the range of the values.
         if product.is_normal() { self.xy / product.sqrt() } else { self.xy / self.xx.sqrt() / self.yy.sqrt() }
     }
 }
 
-/// Gathers the moments of two columns of doubles.
+/// Accumulates the moments of two columns of doubles.
 #[derive(Debug, Clone)]
 pub struct PairAccumulator {
     y: ScalarBuffer<f64>,
@@ -141,7 +141,7 @@ impl Accumulator for PairAccumulator {
     }
 }
 
-/// What is asked of pairs (y, x).
+/// Which result is computed from pairs (y, x).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Regression {
     /// Population covariance.
@@ -152,23 +152,23 @@ pub enum Regression {
     Corr,
     /// The slope of the least squares line.
     Slope,
-    /// Where it meets x = 0.
+    /// The line's value at x = 0.
     Intercept,
-    /// The share of y's spread that the line explains.
+    /// The fraction of y's variance that the line explains.
     R2,
-    /// The sum of x's squared distances from its mean.
+    /// The sum of x's squared deviations from its mean.
     Sxx,
-    /// The sum of y's.
+    /// The sum of y's squared deviations from its mean.
     Syy,
-    /// The sum of the products of both.
+    /// The sum of the products of both deviations.
     Sxy,
 }
 
 impl PairAccumulator {
-    /// Those of two columns of doubles.
+    /// The accumulator over two columns of doubles.
     ///
     /// # Errors
-    /// The columns hold something else.
+    /// The columns have another type.
     pub fn new(y: &dyn Array, x: &dyn Array, inclusion: RowMask) -> Result<Self> {
         let y = to_primitive::<Float64Type>(y)?.values().clone();
         let x = to_primitive::<Float64Type>(x)?.values().clone();
@@ -212,7 +212,7 @@ mod tests {
 
     use Regression::{Corr, CovarPop, CovarSamp, Intercept, R2, Slope, Sxx, Sxy, Syy};
 
-    /// Each answer over all of the pairs.
+    /// The results over all pairs.
     fn answers<const N: usize>(which: [Regression; N], pairs: &[(f64, f64)]) -> [Option<f64>; N] {
         let (y, x): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
         let (y, x) = (Float64Array::from(y), Float64Array::from(x));

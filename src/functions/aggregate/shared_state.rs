@@ -1,13 +1,14 @@
-//! One answer or several off one state: the sum, the average and the count of a column's frames cost one pass over them.
+//! One or several results from one state: the sum, the average and the count of a column's frames cost one pass over
+//! them.
 //!
 //! ```text
 //!   rows -> states of a block of frames -> sum   -> column 0
 //!                                       -> count -> column 1
 //! ```
 //!
-//! Cost: a state is written and read once more, about 1 ns; each further answer costs what reading it off a state does.
-//! Strategies are compiled for the accumulator alone, whatever is read off its states, so rare ones are used this way even
-//! for one answer.
+//! Cost: each state is stored and read once more; each further result costs what computing it from a state does.
+//! Strategies are compiled for the accumulator alone, whatever results are computed from it, so rare strategies use
+//! this form even for a single result.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -21,30 +22,30 @@ use crate::functions::results::PrimitiveResults;
 use crate::model::aggregate::ResultReader;
 use crate::util::simd::with_avx2_only;
 
-/// Answers as they gather.
+/// A builder of results.
 pub(crate) trait ResultBuilder<S> {
-    /// Appends what each of `states` says.
+    /// Appends the result for each of `states`.
     ///
     /// # Errors
     /// A result does not fit its type.
     fn extend(&mut self, states: &[S]) -> Result<()>;
 
-    /// Appends what `state` says so many times.
+    /// Appends the result for `state`, `times` times.
     ///
     /// # Errors
     /// As for `extend`.
     fn repeat(&mut self, state: &S, times: usize) -> Result<()>;
 
-    /// The answers as a column.
+    /// The results as a column.
     ///
     /// # Errors
-    /// They do not make an array.
+    /// They do not form an array.
     fn finish(self: Box<Self>) -> Result<ArrayRef>;
 }
 
-/// What a state says, whatever type the answer has.
+/// Computes results of any type from states.
 pub(crate) trait StateReader<S>: Send + Sync {
-    /// Room for so many answers.
+    /// An empty builder for `capacity` results.
     fn builder(self: Arc<Self>, capacity: usize) -> Box<dyn ResultBuilder<S>>;
 }
 
@@ -58,7 +59,7 @@ impl<S: Clone + 'static, R: PrimitiveReader<S> + 'static> StateReader<S> for R {
     }
 }
 
-/// Answers of native type.
+/// Results of native type.
 struct PrimitiveBuilder<S, R: PrimitiveReader<S>> {
     readout: Arc<R>,
     results: PrimitiveResults<R::Type>,
@@ -85,16 +86,16 @@ impl<S: Clone, R: PrimitiveReader<S>> ResultBuilder<S> for PrimitiveBuilder<S, R
     }
 }
 
-/// One answer of several: how it is read, and the call that asks for it.
+/// One of several results: its reader, and the call as displayed in errors.
 pub(crate) type Request<S> = (Arc<dyn StateReader<S>>, String);
 
-/// A readout of any number of answers: a column of structs of them, or the very column of one answer.
+/// A reader of any number of results: a column of structs, or the column of a single result itself.
 pub(crate) struct SharedResults<S> {
     asked: Vec<Request<S>>,
 }
 
 impl<S> SharedResults<S> {
-    /// What all of `asked` say.
+    /// Reads the results of all of `asked`.
     #[must_use]
     pub(crate) fn new(asked: Vec<Request<S>>) -> Self {
         Self { asked }
@@ -110,9 +111,9 @@ impl<S> SharedResults<S> {
     }
 }
 
-/// Where several answers gather.
+/// The builders of several results.
 pub(crate) struct SharedBuilder<S> {
-    /// Those of the block at hand.
+    /// The states of the current block.
     states: Vec<S>,
     answers: Vec<Box<dyn ResultBuilder<S>>>,
 }

@@ -1,9 +1,10 @@
-//! `skewness`, `kurtosis`: from the sums of the second, third and fourth powers of the distances from the mean.
+//! `skewness`, `kurtosis`: computed from the sums of the second, third and fourth powers of the deviations from the
+//! mean.
 //!
-//! NULL where all values are equal; there is no least number of values. One value is added as the moments of one,
-//! merged, so no sum of powers is ever subtracted and the powers of equal values are exactly 0.
-//! Paper: `Pébay`, "Formulas for robust, one-pass parallel computation of covariances and arbitrary-order statistical
-//! moments" (SAND2008-6212), equations 2.1 to 2.3.
+//! NULL where all values are equal; there is no minimum number of values. A single value is added as a merge with its
+//! moments, so no sum of powers is ever subtracted and the powers of equal values are exactly 0. Source: `Pébay`,
+//! "Formulas for robust, one-pass parallel computation of covariances and arbitrary-order statistical moments"
+//! (SAND2008-6212), equations 2.1 to 2.3.
 
 use arrow_array::RecordBatch;
 use arrow_array::types::Float64Type;
@@ -14,27 +15,27 @@ use super::moments::{Moments, block_sum, mean_offset};
 use crate::error::Result;
 use crate::functions::saved_state::{SavedValue, saved_row, saved_value};
 
-/// The first four moments of some values.
+/// The first four moments of values.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct FourMoments {
-    /// How many values. A float, exact far beyond any number of rows, because it only ever meets floats.
+    /// The number of values. A double, exact for any number of rows, because it is only used with doubles.
     pub count: f64,
     /// One of them.
     pub pivot: f64,
-    /// Their mean's distance from it.
+    /// The mean minus the pivot.
     pub offset: f64,
-    /// The sum of their squared distances from the mean.
+    /// The sum of the squared deviations from the mean.
     pub squares: f64,
-    /// The sum of the cubes of these.
+    /// The sum of the cubed deviations.
     pub cubes: f64,
-    /// The sum of their fourth powers.
+    /// The sum of the fourth powers of the deviations.
     pub fourths: f64,
 }
 
 impl Moments for FourMoments {
     #[inline]
     fn add(&mut self, value: f64) {
-        // The distance of a value from itself is 0 if it has one.
+        // The deviation of a finite value from itself is 0.
         let squares = if value.is_finite() { 0.0 } else { f64::NAN };
         self.merge(&Self { count: 1.0, pivot: value, squares, ..Self::default() });
     }
@@ -101,12 +102,12 @@ impl Moments for FourMoments {
     }
 }
 
-/// Which feature of the distribution's shape.
+/// Which result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SkewnessKurtosis {
-    /// How far it leans: the third standardised moment of the population.
+    /// The third standardised moment of the population.
     Skewness,
-    /// How heavy its tails are: the fourth, less the normal distribution's 3.
+    /// The fourth standardised moment minus 3, that of the normal distribution.
     Kurtosis,
 }
 
@@ -116,7 +117,7 @@ impl PrimitiveReader<FourMoments> for SkewnessKurtosis {
     #[inline]
     fn read(&self, state: &FourMoments) -> Result<Option<f64>> {
         let FourMoments { count, squares, .. } = *state;
-        // Divided in steps, whose range is that of the values and not of their sixth power.
+        // Divides in steps, whose range is that of the values and not of their sixth power.
         Ok((count > 0.0 && squares != 0.0).then(|| match self {
             Self::Skewness => state.cubes / squares * (count / squares).sqrt(),
             Self::Kurtosis => count * (state.fourths / squares) / squares - 3.0,

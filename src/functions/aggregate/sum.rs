@@ -7,8 +7,8 @@
 //! | decimal | ten digits more |
 //! | float64 | double |
 //!
-//! Accumulators are wider than any sum of a section's rows, so only a frame's own result can overflow. The averages
-//! of `average.rs` are read off the same states.
+//! Accumulators are wide enough for any sum of a section's rows, so only the result of the frame itself can overflow.
+//! The averages of `average.rs` are computed from the same states.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ use crate::functions::native::{to_primitive, with_type};
 use crate::functions::results::{PrimitiveResults, in_slot};
 use crate::model::row_mask::RowMask;
 
-/// What to do where a result does not fit its type.
+/// The behaviour where a result does not fit its type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnOverflow {
     /// An error: ANSI mode.
@@ -41,7 +41,7 @@ pub enum OnOverflow {
 /// The accumulator of a column of integers, durations or intervals.
 ///
 /// # Errors
-/// The column holds something else.
+/// The column has another type.
 pub fn integer_accumulator<T: ArrowPrimitiveType>(
     values: &dyn Array,
     inclusion: RowMask,
@@ -52,7 +52,7 @@ pub fn integer_accumulator<T: ArrowPrimitiveType>(
 /// The accumulator of a column of decimals.
 ///
 /// # Errors
-/// The column holds something else.
+/// The column has another type.
 pub fn decimal_accumulator<T: ArrowPrimitiveType>(
     values: &dyn Array,
     inclusion: RowMask,
@@ -63,16 +63,16 @@ pub fn decimal_accumulator<T: ArrowPrimitiveType>(
 /// The accumulator of a column of doubles.
 ///
 /// # Errors
-/// The column holds something else.
+/// The column has another type.
 pub fn float_accumulator(values: &dyn Array, inclusion: RowMask) -> Result<SumAccumulator<f64, Compensated>> {
     Ok(SumAccumulator::new(to_primitive::<Float64Type>(values)?.values().clone(), inclusion))
 }
 
-/// Reads a sum of integers, labelled as its type.
+/// Returns a sum of integers in the output type.
 #[derive(Debug, Clone)]
 pub struct IntegerSum {
     output: DataType,
-    /// The sums that the output holds.
+    /// The range of sums that fit the output.
     least: i128,
     most: i128,
     on_overflow: OnOverflow,
@@ -122,7 +122,7 @@ impl<S: SumInI128> PrimitiveReader<SumState<S>> for IntegerSum {
         if state.count == 0 {
             return Ok(None);
         }
-        // The output's 64 bits, or 32 for months.
+        // The output has 64 bits, or 32 for months.
         if self.least <= sum && sum <= self.most { Ok(Some(sum as i64)) } else { self.overflow(sum) }
     }
 
@@ -132,7 +132,7 @@ impl<S: SumInI128> PrimitiveReader<SumState<S>> for IntegerSum {
         states: impl ExactSizeIterator<Item = Result<SumState<S>>>,
         sums: &mut PrimitiveResults<Int64Type>,
     ) -> Result<()> {
-        // Sums that all fit need no look at each of them, and compilers make vectors of the loop.
+        // If all sums fit, they need no individual checks, and compilers vectorise the loop.
         let most = i128::MAX >> (i128::BITS - 1 - S::BITS);
         if self.least <= !most && most <= self.most {
             return sums.extend(states.map(|state| state.map(|state| (state.sum.to_i128() as i64, state.count > 0))));
@@ -142,7 +142,7 @@ impl<S: SumInI128> PrimitiveReader<SumState<S>> for IntegerSum {
 
     fn with_type(&self, sums: PrimitiveArray<Int64Type>) -> Result<ArrayRef> {
         match &self.output {
-            // The bits of a u64 were kept in an i64; a cast would take them for a negative number.
+            // A u64's bits are stored in an i64; a cast would read large values as negative.
             DataType::UInt64 => Ok(Arc::new(sums.unary::<_, UInt64Type>(i64::cast_unsigned))),
             DataType::Interval(_) => with_type(&arrow_cast::cast(&sums, &DataType::Int32)?, &self.output),
             output => with_type(&sums, output),
@@ -150,7 +150,7 @@ impl<S: SumInI128> PrimitiveReader<SumState<S>> for IntegerSum {
     }
 }
 
-/// Reads a sum of floats.
+/// Returns a sum of floats.
 #[derive(Debug, Clone, Copy)]
 pub struct FloatSum;
 
@@ -163,7 +163,7 @@ impl PrimitiveReader<SumState<Compensated>> for FloatSum {
     }
 }
 
-/// Reads a sum of decimals.
+/// Returns a sum of decimals.
 #[derive(Debug, Clone)]
 pub struct DecimalSum<N> {
     column: DecimalColumn,
@@ -175,7 +175,7 @@ impl<N: Unscaled + SumInput> DecimalSum<N> {
     /// The sum as `output`, a decimal of the values' width.
     ///
     /// # Errors
-    /// `output` is something else.
+    /// `output` is another type.
     pub fn new(output: DataType, on_overflow: OnOverflow) -> Result<Self> {
         Ok(Self { column: DecimalColumn::new::<N>(output)?, on_overflow, values: PhantomData })
     }
@@ -245,7 +245,7 @@ mod tests {
         let after = i64::MAX - 4;
         assert_eq!(bigints(values(), OnOverflow::Null).unwrap(), [None, Some(i64::MAX), None, Some(after)]);
         assert_eq!(bigints(values(), OnOverflow::Wrap).unwrap(), [None, Some(i64::MAX), Some(i64::MIN), Some(after)]);
-        // Only the frame's own sum can overflow, not what it is read off.
+        // Only the frame's own sum can overflow, not the prefixes from which it is computed.
         assert_eq!(bigints(vec![Some(i64::MAX), Some(-1)], OnOverflow::Error).unwrap()[2], Some(i64::MAX - 1));
     }
 

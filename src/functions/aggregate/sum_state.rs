@@ -1,4 +1,4 @@
-//! What a sum is kept in: an integer, a decimal, or a compensated double, and how values are added to it.
+//! The states of sums: an integer, a decimal, or a compensated double, and how values are added to them.
 
 use std::hint::select_unpredictable;
 
@@ -11,9 +11,9 @@ use crate::functions::native::{masked, select_present};
 use crate::functions::saved_state::{SavedValue, saved_row, saved_value};
 use crate::util::bitmap::WORD_BITS;
 
-/// Values that are summed.
+/// A type of values that can be summed.
 pub trait SumInput: ArrowNativeType {
-    /// The value where it takes part, else zero; without a branch.
+    /// The value if it is counted, else zero; without a branch.
     #[must_use]
     fn masked(self, takes_part: bool) -> Self;
 }
@@ -34,7 +34,7 @@ summand!(i32, i64, u64, i128);
 impl SumInput for f64 {
     #[inline]
     fn masked(self, takes_part: bool) -> Self {
-        // Adding +0.0 changes no sum that began with it.
+        // Adding +0.0 does not change a sum that started with it.
         select_present(self, 0.0, takes_part)
     }
 }
@@ -46,12 +46,12 @@ impl SumInput for i256 {
     }
 }
 
-/// What values are summed in.
+/// The state of a sum.
 pub trait RunningSum: Copy + Send + Sync {
-    /// The sum of nothing.
+    /// The empty sum.
     const ZERO: Self;
 
-    /// The sum where all bits of `kept` are set, that of nothing where none is.
+    /// The sum if all bits of `kept` are set, the empty one if none is.
     #[must_use]
     fn or_zero(self, kept: u64) -> Self;
 
@@ -61,7 +61,7 @@ pub trait RunningSum: Copy + Send + Sync {
     /// The sum and its number of values as one row of Arrow data.
     ///
     /// # Errors
-    /// The state does not make an array.
+    /// The state does not form an array.
     fn save(&self, count: u64) -> Result<RecordBatch>;
 
     /// The sum that `save` wrote, in whatever width.
@@ -71,7 +71,7 @@ pub trait RunningSum: Copy + Send + Sync {
     fn load(saved: &RecordBatch) -> Result<Self>;
 }
 
-/// A sum that takes values of this type.
+/// A sum of values of type `N`.
 pub trait SumOf<N>: RunningSum {
     /// Adds one value.
     fn add(&mut self, value: N);
@@ -99,24 +99,24 @@ pub trait SumOf<N>: RunningSum {
     }
 }
 
-/// A sum without error, which can be taken out of another.
+/// An exact sum, which can be subtracted from another.
 pub trait ExactSum: RunningSum {
-    /// The bits of the greatest sum it holds.
+    /// The number of bits of the largest sum it can hold.
     const BITS: u32;
 
-    /// Takes another sum out again.
+    /// Subtracts another sum.
     fn retract(&mut self, gone: &Self);
 
-    /// The same number.
+    /// The sum as a 320-bit integer.
     fn to_int320(&self) -> Int320;
 }
 
 /// A sum that fits 128 bits.
 pub trait SumInI128: ExactSum {
-    /// The same number.
+    /// The sum as an `i128`.
     fn to_i128(&self) -> i128;
 
-    /// The double nearest to it.
+    /// The nearest double.
     fn to_f64(&self) -> f64;
 }
 
@@ -180,7 +180,7 @@ macro_rules! exact {
 
             #[inline(always)]
             fn add_present(&mut self, values: &[$native; WORD_BITS], present: u64) {
-                // A choice by bits, of which compilers make vectors.
+                // Selected by bits, so that compilers vectorise it.
                 *self += values.iter().zip(0..).fold(0, |sum, (&value, bit)| {
                     let taken = ((present >> bit) & 1).cast_signed().wrapping_neg();
                     sum + (value as $sum & Self::from(taken))
@@ -195,10 +195,10 @@ exact! {
     i128: i32, i128;
 }
 
-/// Values of 64 bits in a sum of 128: halves are summed by themselves, of which compilers make vectors.
+/// Sums 64-bit values in 128 bits: the halves are summed separately, which compilers vectorise.
 macro_rules! by_halves {
     ($($native:ty),*) => {$(const _: () = {
-        /// The sum of no more than [`MAX_SUMMED_HALVES`] values.
+        /// The sum of at most [`MAX_SUMMED_HALVES`] values.
         #[inline(always)]
         fn summed(values: impl Iterator<Item = $native>) -> i128 {
             let (mut low, mut high) = (0, 0);
@@ -233,12 +233,12 @@ macro_rules! by_halves {
 
 by_halves!(i64, u64);
 
-/// The bits of a half, and the lower one's.
+/// The number of bits of a half, and the mask of the lower one.
 const HALF_BITS: u32 = u64::BITS / 2;
 
 const LOW_HALF: u64 = u64::MAX >> HALF_BITS;
 
-/// The sums of so many halves fit 64 bits.
+/// The sums of this many halves fit 64 bits.
 pub(crate) const MAX_SUMMED_HALVES: usize = 1 << 16;
 
 impl RunningSum for Int320 {
@@ -326,7 +326,7 @@ impl SumOf<f64> for Compensated {
 
     #[inline(always)]
     fn add_present(&mut self, values: &[f64; WORD_BITS], present: u64) {
-        // Adding +0.0 changes no sum that began with it.
+        // Adding +0.0 does not change a sum that started with it.
         let mut block = [0.0; WORD_BITS];
         for ((slot, value), bit) in block.iter_mut().zip(values).zip(0..) {
             *slot = masked(*value, ((present >> bit) & 1).wrapping_neg());

@@ -1,14 +1,14 @@
-//! Totals: sums and how many values they have, the state of every sum and average.
+//! Totals: sums with the number of their values, the state of every sum and average.
 //!
 //! | values | summed in |
 //! |---|---|
-//! | int32, int64, uint64, durations, intervals | 64 bits where no sum of a section's rows can pass them, else 128 |
-//! | decimal | 128 bits where no sum of a section's rows can pass them, else 320 |
+//! | int32, int64, uint64, durations, intervals | 64 bits where every sum of a section's rows fits, else 128 |
+//! | decimal | 128 bits where every sum of a section's rows fits, else 320 |
 //! | float64 | a sum and its rounding errors |
 //!
-//! Which values can pass a width is decided by their type and number or else by one look at them ([`SumAccumulator::fit`]), unless each
-//! is added once, side by side with others of its partition: then 128 bits cost no more than the look. A row that takes no
-//! part adds zero: the loops have no branch on it.
+//! Which width suffices follows from the values' type and number, or else from one scan of the values
+//! ([`SumAccumulator::fits_in`]), unless each row is added only once, together with others of its partition: then 128
+//! bits cost no more than the scan. A row that is not counted adds zero: the loops have no branch on it.
 
 use std::marker::PhantomData;
 use std::ops::{BitOr, Range};
@@ -28,25 +28,25 @@ use crate::util::reserve;
 use crate::util::simd::with_widest_vectors;
 use crate::util::threads::Threads;
 
-/// A sum and the number of its values, by which an empty frame is told from one that sums to zero.
+/// A sum and the number of its values, which distinguishes an empty frame from one that sums to zero.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SumState<S> {
     /// The sum.
     pub sum: S,
-    /// How many values it has.
+    /// The number of values.
     pub count: u64,
 }
 
-/// Values whose bits can be counted.
+/// Values whose significant bits can be counted.
 pub trait BitWidth: ArrowNativeType + BitOr<Output = Self> {
-    /// How many bits a value without its sign has at most.
+    /// The maximum number of significant bits of a value, without the sign.
     const BITS: u32;
 
-    /// The value without its sign: as many bits as its distance from 0, or from -1 if it is negative.
+    /// The value without its sign: its distance from 0, or from -1 if it is negative.
     #[must_use]
     fn magnitude(self) -> Self;
 
-    /// How many bits a number without sign has.
+    /// The number of significant bits of an unsigned value.
     fn bit_count(self) -> u32;
 }
 
@@ -57,7 +57,7 @@ macro_rules! measured {
 
             #[inline]
             fn magnitude(self) -> Self {
-                // Of unsigned numbers nothing.
+                // Unsigned numbers have no sign.
                 let sign = if Self::MIN == 0 { 0 } else { self >> (Self::BITS - 1) };
                 self ^ sign
             }
@@ -84,12 +84,12 @@ impl<N: ArrowNativeType, S> SumAccumulator<N, S> {
         Self { values, inclusion, sum: PhantomData }
     }
 
-    /// Whether `T` holds every sum of these values: by their number, or else by a `look` at all of them.
+    /// Whether `T` can hold every sum of these values: by their number, or else, with `look`, by a scan of them.
     ///
-    /// Whoever asks knows that no sums of other rows, which nobody has seen yet, come to theirs.
+    /// The caller guarantees that no sums of other rows are merged with theirs.
     ///
     /// # Errors
-    /// The system has no threads left.
+    /// The system cannot start threads.
     pub fn fits_in<T: ExactSum>(&self, look: bool, threads: &Threads) -> Result<bool>
     where
         N: BitWidth,
@@ -109,7 +109,7 @@ impl<N: ArrowNativeType, S> SumAccumulator<N, S> {
         Ok(fit(longest.into_iter().fold(N::default(), |all, some| all | some).bit_count()))
     }
 
-    /// The same values, summed in `T`, which holds their sums ([`SumAccumulator::fit`]).
+    /// The same values, summed in `T`, which can hold their sums ([`SumAccumulator::fits_in`]).
     #[must_use]
     pub fn with_width<T>(self) -> SumAccumulator<N, T> {
         SumAccumulator::new(self.values, self.inclusion)
@@ -117,7 +117,7 @@ impl<N: ArrowNativeType, S> SumAccumulator<N, S> {
 }
 
 impl<S> SumAccumulator<u64, S> {
-    /// The same values without their top bits, which none of them has if an `i64` holds their sums ([`SumAccumulator::fit`]).
+    /// The same values as signed; the top bits are zero if an `i64` can hold their sums ([`SumAccumulator::fits_in`]).
     pub(crate) fn signed(self) -> SumAccumulator<i64, S> {
         SumAccumulator::new(self.values.into_inner().into(), self.inclusion)
     }
@@ -135,7 +135,7 @@ impl<S> SumAccumulator<i32, S> {
 }
 
 impl<N: SumInput, S: SumOf<N>> SumAccumulator<N, S> {
-    /// The total where it is kept, else that of nothing.
+    /// The total if it is kept, else the empty one.
     #[inline(always)]
     fn masked(total: SumState<S>, kept: Option<u64>) -> SumState<S> {
         let kept = kept.unwrap_or(u64::MAX);
@@ -267,7 +267,7 @@ impl<N: SumInput, S: SumOf<N> + ExactSum> Retractable for SumAccumulator<N, S> {
         state.count -= gone.count;
     }
 
-    /// What each step of a word changes first, which waits for no row before, then the changes up to each.
+    /// First the change of each step of a word, which does not depend on the row before, then the running sums.
     #[inline(always)]
     fn slide(
         &self,
@@ -314,7 +314,7 @@ mod tests {
     use crate::functions::aggregate::sum_state::MAX_SUMMED_HALVES;
     use crate::util::simd::portable_and_widest;
 
-    /// Blocks of values some of which are hidden, at any offset, against values one by one.
+    /// Blocks of values with some of them masked, at any offset, compared with single values.
     #[test]
     fn hidden_values_are_not_summed() {
         fn check<N: SumInput, S: SumOf<N> + PartialEq + std::fmt::Debug>(values: Vec<N>) {
@@ -339,12 +339,13 @@ mod tests {
         check::<i64, i128>((0..300).map(|row| i64::MIN + value(row).abs()).collect());
         check::<u64, i128>((0..300).map(|row| u64::MAX - value(row).unsigned_abs()).collect());
         check::<i128, i128>((0..300).map(|row| i128::from(value(row)) << 80).collect());
-        // What a bit hides may be NaN.
+        // A masked value may be NaN.
         let hidden = |row: i64| (row + 3) * (row + 3) % 7 <= 1;
         check::<f64, Compensated>((0..300).map(|row| if hidden(row) { f64::NAN } else { value(row) as f64 }).collect());
     }
 
-    /// Values of 64 bits at either end of their range, more of them than are summed by halves at a time, against one by one.
+    /// 64-bit values at either end of their range, more of them than the halves can sum at a time, compared with single
+    /// values.
     #[test]
     fn split_sums_match() {
         fn check<N: SumInput>(value: fn(usize) -> N)
@@ -367,7 +368,7 @@ mod tests {
         check(|row| row as u64 * 7919 % 1009);
     }
 
-    /// How many bits a type's values have at most is how many those furthest from zero have.
+    /// The maximum number of bits of a type is that of its values furthest from zero.
     #[test]
     fn bit_width_covers_the_extremes() {
         fn check<N: BitWidth + std::fmt::Debug>(ends: [N; 2]) {

@@ -1,4 +1,4 @@
-//! A user's aggregate as an aggregate of the crate's.
+//! Adapts user-defined aggregates to the crate's aggregate trait.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::model::aggregate::{Accumulator, Removable, ResultReader};
 use crate::model::row_mask::RowMask;
 use crate::spec::udf::{BoundAggregate, UserResults, UserState};
 
-/// A bound aggregate of a user's with the rows that take part: what strategies fold.
+/// A bound user-defined aggregate with the counted rows: what strategies fold.
 pub(crate) struct UdfAccumulator {
     aggregate: Box<dyn BoundAggregate>,
     inclusion: RowMask,
@@ -23,7 +23,7 @@ impl UdfAccumulator {
         Self { aggregate, inclusion }
     }
 
-    /// Calls `f` with the runs of rows that take part.
+    /// Calls `f` with the runs of counted rows.
     fn runs(&self, rows: Range<usize>, mut f: impl FnMut(Range<usize>) -> Result<()>) -> Result<()> {
         match &self.inclusion {
             RowMask::All => f(rows),

@@ -1,16 +1,16 @@
-//! `var_pop`, `var_samp`, `stddev_pop`, `stddev_samp`: from the count, and the sums of the values' distances from one of them,
-//! the pivot, and of their squares.
+//! `var_pop`, `var_samp`, `stddev_pop`, `stddev_samp`: computed from the count, the sum of the values' differences from
+//! one of them, the pivot, and the sum of the squared differences.
 //!
-//! Sums about a pivot need no division, neither to add a value nor to merge: a variance divides twice, when it is read, where
-//! the updates of Welford and of Chan divide for each. What is subtracted then are `n` squares of the distance between pivot
-//! and mean, so the pivot must not be far from it: where these make up four fifths of the sum, the mean becomes the pivot.
-//! Values move a mean by so much a few times, however many they are. No variance is negative, and that of equal values, which
-//! are their own pivot, is exactly 0; and values near 1e9 cost no more digits than values near 0.
-//! A million rows in order, ±1000, one thread, the whole call: 8.7 ms and 11.8 with those updates.
+//! Sums about a pivot need no division, neither to add a value nor to merge: a variance divides twice, when it is read,
+//! where the updates of Welford and of Chan divide per value. The subtracted term is `n` times the squared difference
+//! between pivot and mean, so the pivot must stay near the mean: once that term is four fifths of the sum of squares,
+//! the mean becomes the pivot. However many values there are, this happens only a few times. No variance is negative,
+//! that of equal values, which are their own pivot, is exactly 0, and values near 1e9 lose no more digits than values
+//! near 0.
 //!
-//! Source: the shifted data algorithm of Chan, Golub, LeVeque, "Algorithms for computing the sample variance: analysis and
-//! recommendations" (The American Statistician 37, 1983), whose bound on the error is the condition number that `MAX_PIVOT_SHARE` bounds.
-//! The pivot that moves, and that of the larger side in a merge, are ours.
+//! Source: the shifted data algorithm of Chan, Golub, LeVeque, "Algorithms for computing the sample variance: analysis
+//! and recommendations" (The American Statistician 37, 1983), whose error bound is the condition number that
+//! `MAX_PIVOT_SHARE` limits. Moving the pivot, and taking that of the larger side in a merge, are our additions.
 
 use std::hint::select_unpredictable;
 
@@ -24,24 +24,25 @@ use crate::error::Result;
 use crate::functions::native::{masked, select_present};
 use crate::functions::saved_state::{SavedValue, saved_row, saved_value};
 
-/// The greatest share of the squares that the pivot's distance from the mean makes up: a variance loses two bits and a half.
+/// The largest fraction of the squares due to the difference of pivot and mean: a variance loses at most two and a half
+/// bits.
 const MAX_PIVOT_SHARE: f64 = 0.8;
 
-/// Some values, as sums about one of them.
+/// Values as sums about one of them.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct PivotMoments {
-    /// How many values. A float, exact far beyond any number of rows, because it only ever meets floats.
+    /// The number of values. A double, exact for any number of rows, because it is only used with doubles.
     pub count: f64,
-    /// The first of them, or what was near their mean once.
+    /// The first value, or a later mean.
     pub pivot: f64,
-    /// The sum of their distances from it.
+    /// The sum of the differences from the pivot.
     pub sum: f64,
-    /// The sum of the squares of these.
+    /// The sum of the squared differences.
     pub squares: f64,
 }
 
 impl PivotMoments {
-    /// Whether the pivot is too far from the mean. Where that is not known, since a value has no distance, it is not.
+    /// Whether the pivot is too far from the mean; false where the differences are NaN.
     #[inline(always)]
     fn has_far_pivot(&self) -> bool {
         self.sum * self.sum > MAX_PIVOT_SHARE * self.count * self.squares
@@ -52,18 +53,18 @@ impl PivotMoments {
     fn centred(self) -> Self {
         let Self { count, pivot, sum, squares } = self;
         let mean = pivot + sum / count;
-        // The step that is taken, which is not quite the one that was meant.
+        // The step as rounded, not as intended.
         let step = mean - pivot;
         Self { count, pivot: mean, sum: sum - count * step, squares: squares - step * (2.0 * sum - count * step) }
     }
 
-    /// With a value more, if it takes part. Without a branch that is taken now and then, and each sum waits for nothing but
-    /// the one before: what does not take part has no distance whatever the pivot is.
+    /// The state with one more value, if it is counted. Without an unpredictable branch, and each sum depends only on
+    /// the one before: a value that is not counted has difference zero whatever the pivot is.
     #[inline(always)]
     fn with_value(self, value: f64, takes_part: bool) -> Self {
-        // By bits as well: of a number made of a boolean compilers make a branch, which NULLs here and there made a deviation
-        // wait for, 13.6 ns a row and not 10.6. Where it is 0, so is the value, and a pivot that is no number has left its mark
-        // on the sum.
+        // Selected by bits: compilers turn a number made from a boolean into a branch, which sparse NULLs make
+        // unpredictable (`benches/kernels.rs`). If it is 0, so is the value; a pivot that is not finite has already
+        // made the sum so.
         let (value, one) = (select_present(value, 0.0, takes_part), select_present(1.0, 0.0, takes_part));
         let pivot = if self.count == 0.0 { value } else { self.pivot };
         let distance = (value - pivot) * one;
@@ -72,14 +73,14 @@ impl PivotMoments {
         if next.has_far_pivot() { next.centred() } else { next }
     }
 
-    /// The sum of the squared distances from the mean.
+    /// The sum of the squared deviations from the mean.
     #[inline(always)]
     fn centred_squares(&self) -> f64 {
         let spread = self.squares - self.sum * (self.sum / self.count);
-        // Values that have distances, but these no squares.
+        // The differences are finite, but their squares overflow.
         let beyond = self.sum.is_finite() & !self.squares.is_finite();
         let spread = select_unpredictable(beyond, f64::INFINITY, spread);
-        // One NaN for all: which bits a sum of some has depends on the way they came.
+        // A single NaN: the bits of a computed one depend on the order of operations.
         select_unpredictable(spread.is_nan(), f64::NAN, spread)
     }
 }
@@ -111,8 +112,8 @@ impl Moments for PivotMoments {
         *self = if both.has_far_pivot() { both.centred() } else { both };
     }
 
-    /// The few move to the pivot of the many: the mean is then as near to it as either side's, and the distance between both.
-    /// Without a branch, so that compilers merge several at once.
+    /// The smaller side is moved to the pivot of the larger: the mean is then as near to it as either side's mean,
+    /// relative to their distance. Without a branch, so that compilers vectorise merges.
     #[inline(always)]
     fn merged(self, right: &Self) -> Self {
         let more = right.count > self.count;
@@ -159,10 +160,10 @@ impl Moments for PivotMoments {
     }
 }
 
-/// Which spread is asked for.
+/// Which result.
 #[derive(Debug, Clone, Copy)]
 pub struct Variance {
-    /// Of a sample: the divisor is one less, and one value has none.
+    /// Of a sample: the divisor is n - 1, and a single value gives NULL.
     pub sample: bool,
     /// The square root: the standard deviation.
     pub root: bool,
@@ -228,8 +229,8 @@ mod tests {
         }
     }
 
-    /// The sums of some values that came in one of several ways: one by one from either end, in blocks, or merged, single values
-    /// to all before, all behind to single values, or halves with each other.
+    /// The states of values added in various ways: one by one from either end, in blocks, or merged: single values to
+    /// all before, all after to single values, or halves with each other.
     fn ways(values: &[f64]) -> [PivotMoments; 6] {
         fn halves(values: &[f64]) -> PivotMoments {
             let (left, right) = values.split_at(values.len() / 2);
@@ -263,11 +264,11 @@ mod tests {
         let sets: [fn(i32) -> f64; 10] = [
             |row| f64::from(row * row % 97) / 7.0,
             |row| 1e9 + f64::from(row % 2),
-            // The first is far from all others, near their like, or far and of another kind.
+            // The first value is far from all others, near similar ones, or far and of a different magnitude.
             |row| if row == 0 { 1e6 } else { f64::from(row * row % 97) },
             |row| if row == 0 { 1e16 } else { f64::from(row % 7) },
             |row| if row == 999 { -1e16 } else { 1e9 + f64::from(row % 7) },
-            // A step up after some values or many, a slope, growth, and a swing.
+            // A step after few or many values, a slope, growth, and an oscillation.
             |row| if row < 3 { f64::from(row) } else { 1e12 + f64::from(row * row % 97) },
             |row| if row < 900 { f64::from(row % 7) } else { 1e9 + f64::from(row % 7) },
             |row| -1e9 + 3.0 * f64::from(row),
@@ -278,7 +279,7 @@ mod tests {
             let all: Vec<_> = (0..1000).map(set).collect();
             for rows in [2, 3, 5, 64, 65, 200, 901, 1000] {
                 for values in [&all[..rows], &all[1000 - rows..]] {
-                    // Each is read twice, and what the mean was rounded by is told by the distances from it.
+                    // The values are read twice; the differences from the rounded mean correct for its rounding.
                     let total = |value: &dyn Fn(&f64) -> f64| values.iter().map(value).sum::<f64>();
                     let mean = values[0] + total(&|value| value - values[0]) / values.len() as f64;
                     let rounded = total(&|value| value - mean);

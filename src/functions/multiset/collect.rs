@@ -1,14 +1,14 @@
-//! `collect_list`, `collect_set`: the frame's values as a list. What their evaluators find, the places of the values in
-//! their order, serves `listagg` as well.
+//! `collect_list`, `collect_set`: the frame's values as a list. Their evaluators, which find the positions of the
+//! values in order, also serve `listagg`.
 //!
 //! ```text
-//!   values by place      a b c d e f | d b          what cannot share is appended: an order of its own, DISTINCT,
-//!   list view            [1..4) [2..6) [6..8)       frames that EXCLUDE cuts in pieces
+//!   values by position   a b c d e f | d b          what cannot be shared is appended: an argument order, DISTINCT,
+//!   list view            [1..4) [2..6) [6..8)       frames that EXCLUDE splits
 //! ```
 //!
-//! Cost: in the rows' order O(1) per row as list views, which share one child; as plain lists the sum of the lists'
-//! lengths, which is what such a column holds. In an argument's order, or of different values, the present ones are
-//! kept in a bitmap by their order ([`crate::evaluate::multiset::sliding`]), so an answer costs its length and no sort.
+//! Cost: in row order O(1) per row as list views, which share one child; as plain lists the total length of the lists,
+//! the size of such a column. In an argument order, or for distinct values, the present values are kept in a bitmap in
+//! that order ([`crate::evaluate::multiset::sliding`]), so a result costs its length and no sort.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -33,27 +33,27 @@ use crate::util::cancel::Cancel;
 use crate::util::reserve;
 use crate::util::threads::Threads;
 
-/// An answer made of the values at some places, in their order.
+/// A result made of the values at given positions, in their order.
 pub(crate) trait GatherPlaces: ResultLength {
-    /// Where answers gather.
+    /// The builder of the result column.
     type Builder;
 
-    /// An empty builder for `capacity` answers.
+    /// An empty builder for `capacity` results.
     fn builder(&self, capacity: usize) -> Self::Builder;
 
-    /// Makes room for answers of so much in all.
+    /// Reserves memory for results of this total length.
     ///
     /// # Errors
     /// As for `check`.
     fn reserve(&self, length: usize, out: &mut Self::Builder) -> Result<()>;
 
-    /// Appends the answer made of the values at `places`.
+    /// Appends the result of the values at `places`.
     ///
     /// # Errors
-    /// The answers outgrow their offsets.
+    /// The results exceed their offset type.
     fn push(&self, places: impl Iterator<Item = u32>, out: &mut Self::Builder) -> Result<()>;
 
-    /// Appends the answer made of the values of `run`.
+    /// Appends the result of the values of `run`.
     ///
     /// # Errors
     /// As for `push`.
@@ -61,30 +61,30 @@ pub(crate) trait GatherPlaces: ResultLength {
         self.push(run.start as u32..run.end as u32, out)
     }
 
-    /// Appends the answer before again; `false`: there is none.
+    /// Appends the previous result again; `false` if there is none.
     ///
     /// # Errors
     /// As for `push`.
     fn repeat(&self, out: &mut Self::Builder) -> Result<bool>;
 
-    /// The answers as a column.
+    /// The results as a column.
     ///
     /// # Errors
-    /// They do not make an array.
+    /// They do not form an array.
     fn finish(&self, out: Self::Builder) -> Result<ArrayRef>;
 }
 
-/// Values in the rows' order.
+/// Values in row order.
 #[derive(Debug)]
 pub(crate) struct ListByRow<G> {
     pub(crate) gather: G,
     pub(crate) places: IncludedRows,
-    /// Each frame is read row by row, and nothing is shared.
+    /// Whether each frame is read row by row, without sharing.
     pub(crate) naive: bool,
 }
 
 impl<G: GatherPlaces> ListByRow<G> {
-    /// How much the answers of `rows` are together.
+    /// The total length of the results of `rows`.
     fn length(&self, frames: &Frames, rows: Range<usize>, cancel: &Cancel) -> Result<usize> {
         let mut total = TotalLength::default();
         for_each_frame(frames, rows, cancel, |_, pieces| {
@@ -136,11 +136,11 @@ impl<G: GatherPlaces> Evaluator for ListByRow<G> {
     }
 }
 
-/// Values in an order of their own: that of their codes.
+/// Values in the order of their codes.
 #[derive(Debug)]
 pub(crate) struct ListByCode<G>(pub(crate) G);
 
-/// The values present, and whether they are those of the answer before.
+/// The values present, and whether they are those of the previous result.
 #[derive(Debug, Default)]
 pub(crate) struct ListedCodes {
     present: Bitset,
@@ -217,7 +217,7 @@ impl<G: GatherPlaces> MultisetFunction for ListByCode<G> {
     }
 }
 
-/// Lists, plain or as views.
+/// Lists, as plain lists or as views.
 #[derive(Debug)]
 pub(crate) struct CollectLists {
     values: ArrayRef,
@@ -226,10 +226,10 @@ pub(crate) struct CollectLists {
 }
 
 impl CollectLists {
-    /// Lists of `values`, which are by places, as a column of type `output`.
+    /// Lists of `values`, which are by position, as a column of type `output`.
     ///
     /// # Errors
-    /// That is no type of lists.
+    /// `output` is not a list type.
     pub(crate) fn new(values: ArrayRef, output: &DataType) -> Result<Self> {
         let (field, views) = match output {
             DataType::List(field) => (field.clone(), false),
@@ -240,17 +240,17 @@ impl CollectLists {
     }
 }
 
-/// Lists and what they are made of.
+/// Lists and the positions of their values.
 #[derive(Debug, Default)]
 pub(crate) struct CollectBuilder {
     lists: Vec<ListSlice>,
-    /// The places of values that are appended.
+    /// The positions of appended values.
     appended: Vec<u32>,
-    /// The places that lists share.
+    /// The positions that lists share.
     shared: Option<Range<usize>>,
 }
 
-/// One list: so many values, either the shared ones from a place on, or the appended ones from a number on.
+/// One list: its length, and its begin among the shared or the appended values.
 #[derive(Debug, Clone, Copy)]
 struct ListSlice {
     begin: usize,
@@ -259,7 +259,7 @@ struct ListSlice {
 }
 
 impl CollectLists {
-    /// As many values as offsets and lengths of lists can tell.
+    /// A number of values as the offset or length of a list.
     fn offset(&self, length: usize) -> Result<i32> {
         i32::try_from(length).map_err(|_| {
             Error::memory_limit(format!(
@@ -271,7 +271,7 @@ impl CollectLists {
         })
     }
 
-    /// The bytes of so many values and of their places.
+    /// The bytes of this many values and of their positions.
     fn bytes(&self, values: usize) -> usize {
         values.saturating_mul(size_of::<u32>() + reserve::mean_bytes(&self.values))
     }
@@ -398,7 +398,7 @@ mod tests {
     use crate::spec::strategy::Strategy;
     use crate::util::boundaries::Boundaries;
 
-    /// Values of lengths of their own, which nothing has room for: what is asked for, and what comes, is written down.
+    /// A test double: values with lengths of their own, which records what is reserved and what is appended.
     struct RecordedLengths {
         lengths: Vec<usize>,
         separator: usize,
@@ -406,7 +406,7 @@ mod tests {
         asked: Arc<Mutex<Vec<usize>>>,
     }
 
-    /// What was reserved, what came, and what the last answer was.
+    /// What was reserved, what was appended, and the last result.
     type LengthLog = (usize, usize, usize);
 
     impl ResultLength for RecordedLengths {
@@ -461,7 +461,7 @@ mod tests {
         }
     }
 
-    /// What is said of answers before any is made is what they are, over random frames and rows, in any order of values.
+    /// The lengths computed in advance are the actual ones, for random frames and rows, in any order of values.
     #[test]
     fn predicted_lengths_match() {
         let mut seed = 5_u64;

@@ -1,6 +1,6 @@
-//! `dense_rank(ORDER BY x)`: one more than the different values of the frame that come before the row's own.
+//! `dense_rank(ORDER BY x)`: one more than the number of distinct values of the frame that are before the row's own.
 //!
-//! The row itself need not be in the frame. Cost: O(log k) per change and per answer among k values, 4 bytes per value.
+//! The row itself need not be in the frame. Cost: O(log k) per change and per result for k values, 4 bytes per value.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,12 +13,12 @@ use crate::evaluate::multiset::sliding::MultisetFunction;
 use crate::evaluate::multiset::value_codes::{PartitionCodes, ValueCodes};
 use crate::util::reserve;
 
-/// The place of the row's value among the frame's.
+/// The dense rank of the row's value in the frame.
 #[derive(Debug)]
 pub(crate) struct DenseRank;
 
 impl DenseRank {
-    /// The code of the row's own value: every row takes part.
+    /// The code of the row's own value; every row is counted.
     fn code_of_row(values: &ValueCodes, row: usize) -> usize {
         values.codes[row] as usize
     }

@@ -1,8 +1,8 @@
-//! `entropy`: Shannon's entropy of the frame's values in bits, log2(n) - sum(c * log2(c)) / n over their counts c.
-//! 0.0 of no values, as of one.
+//! `entropy`: the Shannon entropy of the frame's values in bits, log2(n) - sum(c * log2(c)) / n over their counts c;
+//! 0.0 for no values, as for one.
 //!
-//! The terms of all values are added up in a tree, from which one is replaced at O(log k): nothing is taken out of a
-//! running float, so an answer does not remember frames before it. 16 bytes per value.
+//! The terms of all values are summed in a tree, in which replacing one costs O(log k): nothing is subtracted from a
+//! running float, so a result does not depend on earlier frames. 16 bytes per value.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,13 +14,13 @@ use crate::evaluate::multiset::sliding::MultisetFunction;
 use crate::evaluate::multiset::value_codes::{PartitionCodes, ValueCodes};
 use crate::util::reserve;
 
-/// The entropy of the values; each counts once if `distinct`.
+/// The entropy of the values; each is counted once if `distinct`.
 #[derive(Debug)]
 pub(crate) struct Entropy {
     pub(crate) distinct: bool,
 }
 
-/// How often values are there, and the sums of their terms.
+/// The counts of the values, and the sums of their terms.
 #[derive(Debug, Default)]
 pub(crate) struct EntropyState {
     counts: Vec<u32>,
@@ -30,7 +30,7 @@ pub(crate) struct EntropyState {
     nodes: Vec<f64>,
 }
 
-/// c * log2(c), 0 for none.
+/// c * log2(c), 0 for c = 0.
 fn term(count: u32) -> f64 {
     if count == 0 { 0.0 } else { f64::from(count) * f64::from(count).log2() }
 }
@@ -101,7 +101,7 @@ impl MultisetFunction for Entropy {
         let count = |count: &u32| f64::from(if self.distinct { 1 } else { *count });
         let total: f64 = counts.values().map(count).sum();
         let terms = counts.values().map(|times| count(times) / total).map(|share| share * -share.log2());
-        // Of no terms the sum is -0.0.
+        // The empty sum is -0.0.
         out.push(terms.sum::<f64>() + 0.0);
         Ok(())
     }

@@ -1,6 +1,6 @@
-//! `listagg`: the frame's values as texts, joined by a delimiter; NULL where there are none.
+//! `listagg`: the frame's values as strings, joined by a delimiter; NULL if there are none.
 //!
-//! Cost: the length of the answers, which is what the column holds; texts are made once per section.
+//! Cost: the length of the results, the size of the column; values are converted to strings once per section.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::evaluate::multiset::answer_length::ResultLength;
 use crate::util::reserve;
 
-/// Joins texts or bytes.
+/// Joins strings or binary values.
 #[derive(Debug)]
 pub(crate) struct StringAgg {
     texts: LargeBinaryArray,
@@ -26,21 +26,21 @@ pub(crate) struct StringAgg {
 }
 
 impl StringAgg {
-    /// Joins `texts`, texts or bytes by places, as a column of type `output`.
+    /// Joins `texts`, strings or binary values by position, as a column of type `output`.
     ///
     /// # Errors
-    /// They are neither.
+    /// They are of another type.
     pub(crate) fn new(texts: &dyn Array, delimiter: Vec<u8>, output: DataType) -> Result<Self> {
         let texts = cast(texts, &DataType::LargeBinary)?.as_binary::<i64>().clone();
         Ok(Self { texts, delimiter, output })
     }
 }
 
-/// Joined texts, one after another.
+/// Joined strings in sequence.
 #[derive(Debug)]
 pub(crate) struct StringAggBuilder {
     bytes: Vec<u8>,
-    /// Where each ends; the first one's begin is 0.
+    /// The end of each; the first one begins at 0.
     ends: Vec<usize>,
     valid: Vec<bool>,
 }
@@ -53,7 +53,7 @@ impl StringAggBuilder {
 }
 
 impl StringAgg {
-    /// Refuses more bytes than offsets can tell.
+    /// An error if the bytes exceed the offset type.
     fn check_offsets(&self, bytes: usize) -> Result<()> {
         if matches!(self.output, DataType::LargeUtf8) { Ok(()) } else { offset::<i32>(bytes).map(|_| ()) }
     }

@@ -1,4 +1,4 @@
-//! Functions of the different values in a frame, and of how often each is there.
+//! Functions of the distinct values in a frame and their multiplicities.
 
 pub(crate) mod collect;
 pub(crate) mod dense_rank_in_frame;

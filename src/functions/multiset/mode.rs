@@ -1,13 +1,14 @@
-//! `mode`: the most frequent value of the frame, of several the least (by WITHIN GROUP (ORDER BY x DESC) the greatest).
+//! `mode`: the most frequent value of the frame, of several the smallest (by WITHIN GROUP (ORDER BY x DESC) the
+//! largest).
 //!
 //! ```text
 //!   greatest count              3
-//!                         2           3           the leftmost leaf with the root's count is the answer
+//!                         2           3           the leftmost leaf with the root's count is the mode
 //!   counts by code      1   2       3   3
 //! ```
 //!
-//! Cost: O(log k) per change among k values, mostly less, as a node whose count stays ends the climb; O(log k) per
-//! answer for which the one before has lost a row, O(1) else; 8 bytes per value.
+//! Cost: O(log k) per change among k values, usually less, as the update stops at a node whose count does not change;
+//! O(log k) per result if the previous mode has lost a row, else O(1); 8 bytes per value.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +28,7 @@ pub(crate) struct Mode {
 }
 
 impl Mode {
-    /// The most frequent value of `column`; each counts once if `distinct`.
+    /// The most frequent value of `column`; each is counted once if `distinct`.
     pub(crate) fn new(column: ArrayRef, distinct: bool) -> Self {
         Self { column, distinct }
     }
@@ -37,25 +38,25 @@ impl Mode {
 #[derive(Debug, Default)]
 pub(crate) struct ModeTree {
     nodes: Vec<u32>,
-    /// The mode, if it is known.
+    /// The mode, if `found`.
     mode: Option<usize>,
-    /// Whether it is.
+    /// Whether the mode is known.
     found: bool,
 }
 
 impl ModeTree {
-    /// None of `codes` codes.
+    /// Resets all counts, for `codes` codes.
     fn reset(&mut self, codes: usize) -> Result<()> {
         (self.mode, self.found) = (None, true);
         reserve::refill(&mut self.nodes, 2 * codes.next_power_of_two(), 0)
     }
 
-    /// The code is now there `count` times.
+    /// Sets the count of the code.
     #[inline]
     fn set_count(&mut self, code: usize, count: u32) {
         let Self { nodes, mode, found } = self;
         if *mode == Some(code) {
-            // What has grown stays the only one; for what has shrunk the tree is asked.
+            // A mode whose count grew remains the only one; after a decrease the tree is searched.
             *found &= count > nodes[1];
         } else if count > nodes[1] || (count == nodes[1] && mode.is_some_and(|mode| code < mode)) {
             *mode = Some(code);
@@ -72,7 +73,7 @@ impl ModeTree {
         }
     }
 
-    /// The least of the codes there most often.
+    /// The smallest of the most frequent codes.
     #[inline]
     fn mode(&mut self) -> Option<usize> {
         if !std::mem::replace(&mut self.found, true) {
@@ -171,7 +172,7 @@ mod tests {
                 let up = (seed >> 20) % 5 < 2 || counts[code] == 0;
                 counts[code] = if up { counts[code] + 1 } else { counts[code] - 1 };
                 kept.set_count(code, counts[code]);
-                // Not every change is followed by a question.
+                // Not every change is followed by a query.
                 if !(seed >> 40).is_multiple_of(3) {
                     let greatest = counts.iter().max().filter(|&&count| count > 0);
                     let expected = greatest.and_then(|greatest| counts.iter().position(|count| count == greatest));

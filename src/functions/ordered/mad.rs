@@ -1,15 +1,15 @@
-//! `mad`: the median distance of the frame's values from their median.
+//! `mad`: the median absolute deviation of the frame's values from their median.
 //!
 //! ```text
 //!   values           1   2   4   8  20        the median is 4
 //!   distances        3   2 | 0   4  16        ascending outwards on both sides: two sorted sequences
 //! ```
 //!
-//! The k-th of two sorted sequences is found by bisecting how many of the first k are on the left, each probe two values
-//! of the frame by their places. Doubles are subtracted as they are, so an infinite median is at no distance (NaN) from
-//! itself; intervals in whole units, medians of them cut off. Cost: O(log W log m) per row for frames of W rows; where
-//! frames never go back, so that answers are near each other, the search sets out from the answer before: O(1) per row
-//! that comes or goes. All distances are sorted where the median is infinite.
+//! The k-th of two sorted sequences is found by bisecting the number of its first k elements that are on the left; each
+//! probe reads two values of the frame by rank. Doubles are subtracted directly, so the distance of an infinite median
+//! from itself is NaN; intervals are computed in whole units, their medians truncated. Cost: O(log W log m) per row for
+//! frames of W rows; where frames never move back, so that consecutive results are near each other, the search starts
+//! from the previous result: O(1) per row that enters or leaves. All distances are sorted where the median is infinite.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -25,13 +25,13 @@ use crate::functions::native::with_type;
 
 /// Values with distances between them.
 pub(crate) trait Distance: Interpolate {
-    /// How far apart they are.
+    /// The distance between two values.
     fn distance(self, other: Self) -> Self;
 
-    /// How distances, which have no sign, are ordered; NaN is greatest.
+    /// The order of distances, which have no sign; NaN is greatest.
     fn compare(&self, other: &Self) -> Ordering;
 
-    /// Whether it is at no distance from itself.
+    /// Whether the value is infinite, so that its distance from itself is not 0.
     fn is_infinite(self) -> bool;
 }
 
@@ -68,22 +68,22 @@ macro_rules! metric_units {
 }
 metric_units!(i32, i64);
 
-/// Where the last answer was, which speeds up the next and changes none.
+/// The position of the last result, which affects the speed of the next only.
 #[derive(Default)]
 pub(crate) struct MadHint {
-    /// How many distances on the left were not greater.
+    /// The number of distances on the left that were not greater.
     left: usize,
-    /// The places of the values beside it, on either side of the median.
+    /// The ranks of the adjacent values, on either side of the median.
     places: [usize; 2],
 }
 
 /// The median absolute deviation.
 pub(crate) struct Mad<T: ArrowPrimitiveType> {
-    /// The values where [`FrameView::select`] finds them, ascending.
+    /// The values in the order in which [`FrameView::select`] indexes them, ascending.
     pub(crate) values: ScalarBuffer<T::Native>,
     /// The values' type.
     pub(crate) output: DataType,
-    /// Sorts all distances.
+    /// Whether to sort all distances.
     pub(crate) naive: bool,
 }
 
@@ -91,7 +91,7 @@ impl<T: ArrowPrimitiveType> Mad<T>
 where
     T::Native: Distance,
 {
-    /// The `ks`-th values, which ascend.
+    /// The `ks`-th values; `ks` is ascending.
     fn values<const N: usize>(&self, view: &mut FrameView, ks: [usize; N]) -> Result<[T::Native; N]> {
         let places = view.select(&ks.map(|k| k as u32))?;
         Ok(std::array::from_fn(|at| self.values[places[at] as usize]))
@@ -105,7 +105,7 @@ where
         let middle = count / 2;
         let mut apart = |inner: usize, outer: usize| {
             let [inner, outer] = if has_set {
-                // The median is asked for again, so that it stays in sight.
+                // The median is selected again, so that the cursor stays near it.
                 let [inner, _, outer] = self.values(view, [inner, (count - 1) / 2, outer])?;
                 [inner, outer]
             } else {
@@ -113,7 +113,7 @@ where
             };
             Ok::<_, Error>([inner.distance(median), outer.distance(median)])
         };
-        // Of the first k + 1 distances so many are on the left: the least number that leaves none smaller there.
+        // The number of the first k + 1 distances on the left: the smallest one that leaves none smaller there.
         let taken = k + 1;
         let mut is_more = |left: usize| {
             let [next, last] = apart(middle - 1 - left, middle + taken - left - 1)?;
@@ -121,7 +121,7 @@ where
         };
         let (mut low, mut high) = (taken.saturating_sub(count - middle), taken.min(middle));
         if has_set {
-            // In steps that double from the last number on, until it lies between two of them.
+            // In steps that double from the last number, until the result is between two of them.
             let (at, mut step) = (near.left.clamp(low, high), 1);
             if at < high && is_more(at)? {
                 low = at + 1;
@@ -165,7 +165,7 @@ where
         })
     }
 
-    /// All distances, ascending: from the definition, and where they do not ascend outwards.
+    /// All distances, ascending: by definition, and where they do not ascend outwards.
     fn distances(&self, view: &mut FrameView, median: T::Native) -> Result<Vec<T::Native>> {
         let ks: Vec<u32> = (0..view.len() as u32).collect();
         let places = view.select(&ks)?.iter();

@@ -1,20 +1,20 @@
-//! `median`, `percentile` (`percentile_cont`), `percentile_disc`, `percentile_approx`: values at a share of the way
-//! through the frame's ordered values.
+//! `median`, `percentile` (`percentile_cont`), `percentile_disc`, `percentile_approx`: values at a fraction of the
+//! frame's ordered values.
 //!
 //! ```text
 //!   values, n = 4               10      20      30      40
-//!   share 0.5, interpolated         position (n - 1) * 0.5 = 1.5: 20 + 0.5 * (30 - 20) = 25
-//!   share 0.5, discrete             rank ceil(n * 0.5) = 2: 20
+//!   0.5, interpolated               position (n - 1) * 0.5 = 1.5: 20 + 0.5 * (30 - 20) = 25
+//!   0.5, discrete                   rank ceil(n * 0.5) = 2: 20
 //! ```
 //!
-//! All in doubles, as Spark computes it: a rank of 0.07 * 100 is 7.000000000000001, so 8. Descending order is counted from
-//! the greatest value by the same formulas. -0.0 stands before 0.0 in either direction. Interpolated intervals are cut
-//! off, not rounded, to whole units. `percentile_approx` has the values' own type and is exact, whatever accuracy is
-//! asked for. Lists of shares give lists; a frame without values gives NULL.
+//! Computed in doubles, as in Spark: the rank 0.07 * 100 is 7.000000000000001, hence 8. In descending order the same
+//! formulas count from the greatest value. -0.0 sorts before 0.0 in either direction. Interpolated intervals are
+//! truncated to whole units. `percentile_approx` has the values' own type and is exact, whatever accuracy is requested.
+//! A list of fractions gives a list; a frame without values gives NULL.
 //!
-//! Cost: O(1) per share and row that comes or goes where frames never go back, O(log m) where they do, m rows in the
-//! partition; shares of one list go down the wavelet together. With frequencies each frame is summed up in order, O(W)
-//! or O(W log m) for W rows.
+//! Cost: O(1) per fraction and row that enters or leaves where frames never move back, O(log m) otherwise, m rows in
+//! the partition; the fractions of one list descend the wavelet tree together. With frequencies each frame is summed in
+//! order, O(W) or O(W log m) for W rows.
 
 use arrow_array::{ArrayRef, ArrowPrimitiveType, PrimitiveArray, UInt32Array};
 use arrow_buffer::{NullBuffer, ScalarBuffer};
@@ -26,18 +26,18 @@ use crate::evaluate::order_statistics::frame_order::{FrameOrderFunction, FrameVi
 use crate::functions::list_builder::ListBuilder;
 use crate::functions::native::with_type;
 
-/// The shares asked for, and whether they were a list.
+/// The requested fractions, and whether they were given as a list.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct QuantileShares {
     pub(crate) shares: Vec<f64>,
-    /// The element of the list that is the answer, if it is one.
+    /// The element field of the result, if that is a list.
     pub(crate) element: Option<FieldRef>,
 }
 
-/// How often each value counts, where [`FrameView::select`] finds it.
+/// The multiplicity of each value, in the order in which [`FrameView::select`] indexes them.
 pub(crate) type Frequencies = Option<ScalarBuffer<i64>>;
 
-/// A value from its neighbours in the order, `part` of the way from the first to the second.
+/// A value interpolated between two adjacent ones, `part` of the way from the first to the second.
 pub(crate) trait Interpolate: Copy + Default {
     fn between(low: Self, high: Self, part: f64) -> Self;
 }
@@ -45,12 +45,12 @@ pub(crate) trait Interpolate: Copy + Default {
 impl Interpolate for f64 {
     #[inline]
     fn between(low: Self, high: Self, part: f64) -> Self {
-        // Equal infinities have no distance.
+        // The difference of equal infinities is NaN.
         if low == high { low } else { low + part * (high - low) }
     }
 }
 
-/// Units between units, cut off to whole ones.
+/// An interpolated number of units, truncated to a whole one.
 fn between_units(low: f64, high: f64, part: f64) -> f64 {
     f64::between(low, high, part).trunc()
 }
@@ -69,25 +69,25 @@ impl Interpolate for i64 {
     }
 }
 
-/// Where a share of the way through `count` values is: the places of its neighbours, and how far between them.
+/// A fraction of `count` values as the indices of the two adjacent values and the part between them.
 #[inline]
 pub(crate) fn position(share: f64, count: u64) -> (u64, u64, f64) {
     let position = (count - 1) as f64 * share;
-    // Positions are not negative, so cutting off is rounding down; rounding itself is a call on processors of old.
+    // Positions are not negative, so truncation is rounding down; `floor` is a library call on older processors.
     let low = position as u64;
     let part = position - low as f64;
     (low, low + u64::from(part > 0.0), part)
 }
 
-/// The place, from 0, of the first of `count` values at or beyond a share.
+/// The index, from 0, of the first of `count` values at or beyond a fraction.
 #[inline]
 fn rank(share: f64, count: u64) -> u64 {
     ((share * count as f64).ceil() as u64).clamp(1, count) - 1
 }
 
-/// Quantiles between values.
+/// Interpolated quantiles.
 pub(crate) struct InterpolatedQuantile<T: ArrowPrimitiveType> {
-    /// The values where [`FrameView::select`] finds them.
+    /// The values in the order in which [`FrameView::select`] indexes them.
     pub(crate) values: ScalarBuffer<T::Native>,
     pub(crate) shares: QuantileShares,
     pub(crate) frequencies: Frequencies,
@@ -95,15 +95,15 @@ pub(crate) struct InterpolatedQuantile<T: ArrowPrimitiveType> {
     pub(crate) output: DataType,
 }
 
-/// Quantiles that are values.
+/// Quantiles that are values of the frame.
 pub(crate) struct DiscreteQuantile {
-    /// The values where [`FrameView::select`] finds them.
+    /// The values in the order in which [`FrameView::select`] indexes them.
     pub(crate) values: ArrayRef,
     pub(crate) shares: QuantileShares,
     pub(crate) frequencies: Frequencies,
 }
 
-/// How many values there are, each counted as often as it is said to; and how often with the ones before it.
+/// The number of values with their multiplicities, and the running sums of these.
 #[inline(always)]
 fn total_count(view: &mut FrameView, frequencies: &Frequencies, through: &mut Vec<u64>) -> Result<u64> {
     match frequencies {
@@ -125,7 +125,7 @@ fn sum_frequencies(view: &mut FrameView, frequencies: &[i64], through: &mut Vec<
     Ok(total)
 }
 
-/// The number of the value at a place, which is the place itself where each value counts once.
+/// The index of the value at a rank, which is the rank itself where each value is counted once.
 #[inline]
 fn index_of_place(place: u64, frequencies: &Frequencies, through: &[u64]) -> u32 {
     match frequencies {
@@ -134,7 +134,7 @@ fn index_of_place(place: u64, frequencies: &Frequencies, through: &[u64]) -> u32
     }
 }
 
-/// What is collected: a list per row, of one value where one share was asked for.
+/// The results: one list per row, or one value if a single fraction was given.
 pub(crate) struct QuantileBuilder<T> {
     lists: ListBuilder<T>,
     valid: Vec<bool>,
@@ -142,18 +142,19 @@ pub(crate) struct QuantileBuilder<T> {
     wanted: QuantilePositions,
 }
 
-/// What is wanted of so many values.
+/// The query for one number of values.
 #[derive(Default)]
 struct QuantilePositions {
     count: u64,
-    /// Which of them, ascending.
+    /// The indices to select, ascending.
     ks: Vec<u32>,
-    /// For each share its neighbours, as places in `ks`, and how far between them it is.
+    /// For each fraction its two adjacent values, as indices in `ks`, and the part between them.
     shares: Vec<(u32, u32, f64)>,
 }
 
 impl QuantilePositions {
-    /// Turns to `count` values. `position` is the two that a share is between, as they are numbered, and how far.
+    /// Sets the query for `count` values. `position` gives the two adjacent indices of a fraction, and the part between
+    /// them.
     fn of(&mut self, count: u64, shares: &[f64], position: impl Fn(f64) -> (u32, u32, f64)) {
         let Self { ks, shares: wanted, .. } = self;
         wanted.clear();
@@ -179,7 +180,7 @@ impl<T: Copy + Default> QuantileBuilder<T> {
         Self { lists, valid: Vec::with_capacity(rows), through: Vec::new(), wanted: QuantilePositions::default() }
     }
 
-    /// Ends a row, which has answers or is NULL.
+    /// Ends a row, which has results or is NULL.
     #[inline(always)]
     fn finish_row(&mut self, shares: &QuantileShares, valid: bool) -> Result<()> {
         if shares.element.is_some() {
@@ -192,7 +193,7 @@ impl<T: Copy + Default> QuantileBuilder<T> {
         Ok(())
     }
 
-    /// Ends a row whose answers are those of the row before.
+    /// Ends a row that has the same results as the previous row.
     #[inline]
     fn repeat_row(&mut self, shares: &QuantileShares) -> Result<bool> {
         if shares.element.is_some() {

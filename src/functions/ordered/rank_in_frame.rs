@@ -1,16 +1,18 @@
-//! `row_number`, `rank`, `percent_rank`, `cume_dist`, `ntile` by an argument order: where a row stands among its frame's.
+//! `row_number`, `rank`, `percent_rank`, `cume_dist`, `ntile` by an argument order: the rank of a row among its frame's
+//! rows.
 //!
 //! ```text
-//!   frame            7  3  7  .  5  9          the row asked about is the 7 on the left
-//!   row_number       3                          rows before it, ties in the window's order, and one
-//!   rank             3                          rows before its peers, and one
-//!   percent_rank     2 / 4                      (rank - 1) / (rows - 1), 0 where there is one row or none
-//!   cume_dist        4 / 5                      rows that are not behind its peers / rows, 0 where there is none
-//!   ntile(2)         1                          the row's bucket of n by row_number, NULL where there is no row
+//!   frame            7  3  7  .  5  9          the current row is the 7 on the left
+//!   row_number       3                          rows before it (ties in the window's order) plus one
+//!   rank             3                          rows before its peers plus one
+//!   percent_rank     2 / 4                      (rank - 1) / (rows - 1), 0 for at most one row
+//!   cume_dist        4 / 5                      rows up to its last peer / rows, 0 for an empty frame
+//!   ntile(2)         1                          the row's bucket of n by row_number, NULL for an empty frame
 //! ```
 //!
-//! As in `DuckDB`, the row itself need not be in its frame: it then stands where it would be let in, and behind the last
-//! row it counts to the last bucket; `percent_rank` may pass 1 there. Cost: O(log m) per row, m rows in the partition.
+//! As in `DuckDB`, the row itself need not be in its frame: it then ranks where it would be inserted; after the last
+//! row it belongs to the last bucket, and its `percent_rank` may exceed 1. Cost: O(log m) per row, m rows in the
+//! partition.
 
 use std::sync::Arc;
 
@@ -20,11 +22,11 @@ use crate::error::{Error, Result};
 use crate::evaluate::order_statistics::frame_order::{FrameOrderFunction, FrameView, RankBound};
 use crate::functions::positional::rank::{Buckets, RankKind};
 
-/// A place within the frame that is a whole number: INT, NULL for a bucket of an empty frame.
+/// An integer rank within the frame: INT, NULL for a bucket of an empty frame.
 #[derive(Debug)]
 pub(crate) struct RankInFrame(pub(crate) RankKind);
 
-/// A place within the frame as a share of its rows: DOUBLE.
+/// A rank within the frame as a fraction of its rows: DOUBLE.
 #[derive(Debug)]
 pub(crate) struct RelativeRank(pub(crate) RankKind);
 

@@ -5,12 +5,12 @@
 //!                    y   3  1  .  1  2
 //!   first_value(x ORDER BY y)     c             NULLs first
 //!   nth_value(x, 2 ORDER BY y)    b             ties in the window's order
-//!   min_by(x, y, 3)               [b, d, e]     NULLs take no part
+//!   min_by(x, y, 3)               [b, d, e]     NULLs are skipped
 //! ```
 //!
-//! Values are gathered by row number and never interpreted, so every type serves. Spark's `min_by(x, y, k)` picks any
-//! of tied rows; here the first are taken. Cost: O(log m) per row picked, m rows in the partition, and a list costs what
-//! it holds.
+//! Values are gathered by row number and never inspected, so any type works. Spark's `min_by(x, y, k)` picks any of
+//! tied rows; here the first are taken. Cost: O(log m) per selected row, m rows in the partition; a list costs its
+//! length.
 
 use arrow_array::{ArrayRef, UInt32Array};
 use arrow_schema::FieldRef;
@@ -22,7 +22,7 @@ use crate::evaluate::positional::picks::{GatherPlan, RowSource};
 use crate::functions::list_builder::ListBuilder;
 use crate::functions::positional::nth::NthRow;
 
-/// One row of the frame, by its place in the argument order.
+/// One row of the frame, by its index in the argument order.
 #[derive(Debug)]
 pub(crate) struct NthByOrder {
     pub(crate) column: ArrayRef,
@@ -38,7 +38,7 @@ impl FrameOrderFunction for NthByOrder {
 
     fn evaluate(&self, row: usize, view: &mut FrameView, picks: &mut GatherPlan) -> Result<()> {
         let rows = view.len() as u64;
-        // From 1; 0 is no row.
+        // Ordinals start at 1; 0 selects no row.
         let ordinal = self.which.ordinal(row).unwrap_or(rows);
         if ordinal == 0 || ordinal > rows {
             picks.push(RowSource::Null);
@@ -57,7 +57,7 @@ impl FrameOrderFunction for NthByOrder {
 pub(crate) struct FirstByOrder {
     pub(crate) column: ArrayRef,
     pub(crate) count: u32,
-    /// The list's element.
+    /// The list's element field.
     pub(crate) element: FieldRef,
 }
 

@@ -1,17 +1,17 @@
-//! `counter_diff`: what a counter counted since the value before.
+//! `counter_diff`: the increase of a counter since the previous value.
 //!
 //! ```text
 //!   c                100  200   50   50    .   70
-//!   counter_diff       .  100    .    0    .   20      NULL: no value before, or the counter was set back
+//!   counter_diff       .  100    .    0    .   20      NULL: no previous value, or the counter was reset
 //!   c                  5    8   20    .   21
 //!   start             t0   t0   t1   t1   t1
-//!   counter_diff       .    3    .    .    1           a later start says that it was, whatever it has come to
+//!   counter_diff       .    3    .    .    1           a later start means a reset, whatever the value
 //! ```
 //!
-//! Rows without a value are passed over, their start too; a start is compared where both rows have one. A value below 0
-//! and a start before the last one are errors. NaN is greatest, as everywhere.
+//! Rows without a value are skipped, including their start; starts are compared if both rows have one. A negative value
+//! and a start before the previous one are errors. NaN is greatest, as everywhere.
 //!
-//! Cost: O(1) amortised per row; the naive twin walks back from each. A carry is the last value and its start.
+//! Cost: O(1) amortised per row; the naive strategy walks back from each row. A carry is the last value and its start.
 
 use std::ops::Range;
 
@@ -36,7 +36,7 @@ use crate::model::section::Section;
 use crate::util::cancel::Cancel;
 use crate::util::run_index::RunIndex;
 
-/// What a counter may count in.
+/// The types of counters.
 pub(crate) trait CounterValue: TotalOrd + ArrowNativeTypeOp {}
 impl CounterValue for i32 {}
 impl CounterValue for i64 {}
@@ -50,7 +50,7 @@ impl CounterValue for i256 {}
 pub(crate) struct CounterDiff<T: ArrowPrimitiveType> {
     values: PrimitiveArray<T>,
     output: DataType,
-    /// When the counter was started, and the type of that.
+    /// The time of the counter's last reset, and its type.
     starts: Option<(Int64Array, DataType)>,
     included: MaskIndex,
     partitions: RunIndex,
@@ -65,10 +65,10 @@ struct CounterReading<N> {
 }
 
 impl<T: ArrowPrimitiveType<Native: CounterValue>> CounterDiff<T> {
-    /// The differences of `column`, a counter that was started at the moments of `starts`.
+    /// The differences of `column`, a counter that was started at the times `starts`.
     ///
     /// # Errors
-    /// `T` does not hold the column's values; starts that are no moments.
+    /// `T` does not fit the column's values; starts that are not timestamps.
     pub(crate) fn new(
         section: &Section,
         column: &ArrayRef,
@@ -93,7 +93,7 @@ impl<T: ArrowPrimitiveType<Native: CounterValue>> CounterDiff<T> {
         CounterReading { value: self.values.value(row), start: start.map(|(starts, _)| starts.value(row)) }
     }
 
-    /// What was counted from one reading to the next.
+    /// The increase from one reading to the next.
     fn difference(
         &self,
         old: Option<CounterReading<T::Native>>,
@@ -125,13 +125,13 @@ impl<T: ArrowPrimitiveType<Native: CounterValue>> CounterDiff<T> {
         Ok((!new.value.before(old.value)).then(|| new.value.sub_wrapping(old.value)))
     }
 
-    /// The only value of `array` as text.
+    /// The only value of `array` as a string.
     fn shown(array: &dyn Array, data_type: &DataType) -> Result<String> {
         let array = with_type(array, data_type)?;
         Ok(ArrayFormatter::try_new(&array, &FormatOptions::default())?.value(0).to_string())
     }
 
-    /// The reading that a carry holds.
+    /// The reading in a carry.
     fn load(state: &RecordBatch) -> Result<Option<CounterReading<T::Native>>> {
         let value = to_primitive::<T>(saved_column(state, "value")?)?;
         let start = saved_column(state, "start")?;
@@ -201,7 +201,7 @@ mod tests {
     use crate::spec::frame::Frame;
     use crate::util::boundaries::Boundaries;
 
-    /// The differences by both ways, and by a carry over each edge.
+    /// The differences by both strategies, and with a carry at each boundary.
     fn differences<T: ArrowPrimitiveType<Native: CounterValue>>(
         column: &ArrayRef,
         starts: Option<&ArrayRef>,
@@ -231,7 +231,7 @@ mod tests {
         Arc::new(Int32Array::from(values.to_vec()))
     }
 
-    // By Spark 4.3.
+    // Expected by Spark 4.3.
     #[test]
     fn counter_diff_matches_spark() {
         let column = ints(&[Some(100), Some(200), Some(50), Some(50), None, Some(70)]);
@@ -258,7 +258,7 @@ mod tests {
         let error = differences::<Int32Type>(&ints(&[Some(5), None, Some(6)]), Some(&starts)).unwrap_err();
         let message = "goes back from 1970-01-01T00:00:01 to 1970-01-01T00:00:00";
         assert!(error.message().contains(message), "{error}");
-        // A row without a start is compared with none.
+        // A row without a start is not compared.
         assert!(differences::<Int32Type>(&ints(&[Some(5), Some(6), Some(6)]), Some(&starts)).is_ok());
     }
 }

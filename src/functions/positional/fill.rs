@@ -1,18 +1,18 @@
-//! `fill`: where a value is NULL, the line between its neighbours by the order key.
+//! `fill`: replaces NULLs by linear interpolation over the order key.
 //!
 //! ```text
 //!   key     0   1   2     4   5
 //!   x       .   1   .    10   .
-//!   fill   -2   1   4    10  13      between two values, and beyond the ends through the two nearest
+//!   fill   -2   1   4    10  13      interpolated, and extrapolated from the two nearest values
 //! ```
 //!
-//! As DuckDB's: a lone value stands for all rows; of neighbours with equal keys the earlier one stands; whole numbers,
-//! decimals and moments cut off what is behind their last digit. Values and keys that are NULL or not finite are no
-//! neighbours, rows whose own key is one stay NULL, and so do those whose line leaves the type. Between whole numbers
-//! by whole keys the line is exact.
+//! As in DuckDB: a single value fills all rows; of adjacent values with equal keys the earlier one is taken; integers,
+//! decimals and timestamps are truncated. Values and keys that are NULL or not finite are not interpolated from, rows
+//! whose own key is such stay NULL, and so do results outside the type's range. Between integers by integer keys the
+//! interpolation is exact.
 //!
-//! Cost: two ranks and up to two selects per NULL, 4 bytes per 64 rows; the naive twin walks from each row. A stream
-//! waits for the partition's end.
+//! Cost: two ranks and up to two selects per NULL, 4 bytes per 64 rows; the naive strategy walks from each row. A
+//! stream waits for the end of the partition.
 
 use std::ops::Range;
 
@@ -36,17 +36,17 @@ use crate::util::cancel::Cancel;
 use crate::util::civil::{SECONDS_PER_DAY, ticks_per_second};
 use crate::util::run_index::RunIndex;
 
-/// How far a row is from the first of two neighbours, and the second from the first.
+/// The distance of a row from the first of two keys, and of the second from the first.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Position {
-    /// By whole keys.
+    /// For integer keys.
     Whole(i128, i128),
-    /// By floats.
+    /// For floating point keys.
     Float(f64, f64),
 }
 
 impl Position {
-    /// The share of the way.
+    /// The fraction of the distance.
     fn fraction(self) -> f64 {
         match self {
             Self::Whole(part, whole) => part as f64 / whole as f64,
@@ -54,18 +54,18 @@ impl Position {
         }
     }
 
-    /// Both neighbours are at one place.
+    /// Whether both keys are equal.
     fn is_degenerate(self) -> bool {
         matches!(self, Self::Whole(_, 0)) || matches!(self, Self::Float(_, whole) if whole == 0.0)
     }
 }
 
-/// Values that lie on a line.
+/// Values that can be interpolated.
 pub(crate) trait LinearValue: ArrowNativeType {
-    /// The value at `place` on the line through `low` and `high`, if the type has it.
+    /// The value at `place` on the line through `low` and `high`, if it is within the type's range.
     fn between(low: Self, high: Self, place: Position, limits: (i128, i128)) -> Option<Self>;
 
-    /// Whether it is a number at all.
+    /// Whether the value is finite.
     fn is_finite(self) -> bool;
 }
 
@@ -80,7 +80,7 @@ impl LinearValue for f64 {
     }
 }
 
-/// The whole number at `place`, what is behind the point cut off.
+/// The integer at `place`, truncated.
 fn whole_between(low: i128, high: i128, place: Position) -> Option<i128> {
     let rise = high.checked_sub(low)?;
     let exact = match place {
@@ -92,7 +92,7 @@ fn whole_between(low: i128, high: i128, place: Position) -> Option<i128> {
     };
     exact.or_else(|| {
         let way = rise as f64 * place.fraction();
-        // Within 128 bits, so that the cast is what it says.
+        // Within 128 bits, so that the cast does not saturate.
         let whole = (way.abs() < 1e38).then(|| way.floor() as i128)?;
         let value = low.checked_add(whole)?;
         Some(if value < 0 && way > way.floor() { value + 1 } else { value })
@@ -115,7 +115,7 @@ macro_rules! linear {
 }
 linear!(i32, i64, u64, i128);
 
-/// The least and the greatest value of a type, as its native has them.
+/// The smallest and the greatest value of a type, in its native type.
 fn limits(data_type: &DataType) -> (i128, i128) {
     let digits = |precision: u8| {
         let limit = 10_i128.checked_pow(u32::from(precision)).unwrap_or(i128::MAX) - 1;
@@ -133,12 +133,12 @@ fn limits(data_type: &DataType) -> (i128, i128) {
         DataType::Time32(unit) | DataType::Time64(unit) => {
             (0, i128::from(SECONDS_PER_DAY * ticks_per_second(*unit)) - 1)
         }
-        // The natives' own ends.
+        // The limits of the native types.
         _ => (i128::MIN, i128::MAX),
     }
 }
 
-/// The order keys as numbers whose differences are those of the keys.
+/// The order keys as numbers with the same differences.
 #[derive(Debug)]
 enum Positions {
     Small(ScalarBuffer<i64>),
@@ -169,7 +169,7 @@ impl Positions {
         !matches!(self, Self::Float(keys) if !keys[row].is_finite())
     }
 
-    /// Where `row` is between `low` and `high`.
+    /// The position of `row` between `low` and `high`.
     fn place(&self, row: usize, low: usize, high: usize) -> Position {
         let wide = |keys: &dyn Fn(usize) -> i128| {
             let (part, whole) = (keys(row).checked_sub(keys(low)), keys(high).checked_sub(keys(low)));
@@ -193,9 +193,9 @@ pub(crate) struct Fill<T: ArrowPrimitiveType> {
     output: DataType,
     limits: (i128, i128),
     places: Positions,
-    /// The rows that have a place.
+    /// The rows with a usable key.
     placed: BooleanBuffer,
-    /// The rows that lines go through.
+    /// The rows with a usable value and key.
     anchors: MaskIndex,
     partitions: RunIndex,
     own_end: usize,
@@ -204,10 +204,10 @@ pub(crate) struct Fill<T: ArrowPrimitiveType> {
 }
 
 impl<T: ArrowPrimitiveType<Native: LinearValue>> Fill<T> {
-    /// The values of `column`, whose NULLs are filled by `key`.
+    /// The values of `column`, with NULLs interpolated over `key`.
     ///
     /// # Errors
-    /// `T` does not hold the column's values, or the key is no number.
+    /// `T` does not fit the column's values, or the key is not numeric.
     pub(crate) fn new(section: &Section, column: &ArrayRef, key: &ArrayRef, naive: bool) -> Result<Self> {
         let values = to_primitive::<T>(column)?;
         let places = Positions::new(key)?;
@@ -230,7 +230,7 @@ impl<T: ArrowPrimitiveType<Native: LinearValue>> Fill<T> {
         })
     }
 
-    /// The two rows whose line `row` lies on, or one and the same where there is only one.
+    /// The two rows between or beyond which `row` is interpolated; the same row twice if there is only one.
     fn neighbours(&self, run: &Range<usize>, row: usize, walk: &mut MaskWalk) -> Option<(usize, usize)> {
         if self.naive {
             let (before, after) = (run.start..row, row + 1..run.end);
@@ -253,7 +253,7 @@ impl<T: ArrowPrimitiveType<Native: LinearValue>> Fill<T> {
         Some((walk.row(low)?, walk.row(high)?))
     }
 
-    /// What fills `row`.
+    /// The value for `row`.
     fn filled(&self, run: &Range<usize>, row: usize, walk: &mut MaskWalk) -> Option<T::Native> {
         let (low, high) = self.neighbours(run, row, walk).filter(|_| self.placed.value(row))?;
         let place = self.places.place(row, low, high);
@@ -317,7 +317,7 @@ mod tests {
     use crate::spec::frame::Frame;
     use crate::util::boundaries::Boundaries;
 
-    /// `fill` by both ways.
+    /// `fill` by both strategies.
     fn filled<T: ArrowPrimitiveType<Native: LinearValue>>(column: &ArrayRef, key: &ArrayRef) -> ArrayRef {
         let edges = Boundaries::single(column.len());
         let section = Section::whole(edges.clone(), edges, vec![]).unwrap();
@@ -351,7 +351,7 @@ mod tests {
         assert_eq!(whole(&[Some(-1), None, Some(-2), None, None], &up()), some([-1, -1, -2, -2, -3]));
         assert_eq!(whole(&[None, Some(7), None, None, None], &up()), some([7; 5]));
         assert_eq!(whole(&[None; 5], &up()), [None; 5]);
-        // Equal keys, and keys that are NULL.
+        // Equal keys, and NULL keys.
         let ties = ints(&[Some(1), Some(3), Some(3), Some(3), Some(4)]);
         assert_eq!(whole(&[Some(1), Some(4), None, None, Some(7)], &ties), some([1, 4, 4, 4, 7]));
         let nulls = ints(&[None, Some(1), Some(2), Some(3), None]);
@@ -389,7 +389,7 @@ mod tests {
         let large: ArrayRef = Arc::new(Int64Array::from(vec![Some(i64::MIN), None, Some(i64::MAX), None]));
         let key: ArrayRef = Arc::new(Int64Array::from(vec![0, 1, 3, 2]));
         let found = filled::<Int64Type>(&large, &key);
-        // A third of the way from the one to the other, which are 2^64 - 1 apart.
+        // A third of the way between two values that are 2^64 - 1 apart.
         assert_eq!(found.as_primitive::<Int64Type>().value(1), i64::MIN + 6_148_914_691_236_517_205);
         let dates = with_type(&ints(&[Some(-3), None, Some(0)]), &DataType::Date32).unwrap();
         let found = filled::<Int32Type>(&dates, &floats(&[Some(0.0), Some(0.5), Some(1.0)]));

@@ -1,18 +1,18 @@
-//! `lag` and `lead`: a row at a distance within the partition, the same for all rows or each row's own.
+//! `lag` and `lead`: a row at an offset within the partition, constant or per row.
 //!
 //! ```text
 //!   x            10  .  30  .  50
-//!   lag(x, 1, d)  d 10   . 30   .      d: the row's own default, where the partition has no such row
-//!   IGNORE NULLS  d 10  10 30  30      the n-th row before that takes part
+//!   lag(x, 1, d)  d 10   . 30   .      d: the row's default, where the partition has no such row
+//!   IGNORE NULLS  d 10  10 30  30      the n-th counted row before
 //! ```
 //!
-//! A negative offset looks the other way, and 0 is the row itself, even if it takes no part. Values are gathered
-//! by row number and never interpreted, so every type serves and the result has the column's.
+//! A negative offset reverses the direction, and 0 is the row itself, even if it is not counted. Values are gathered by
+//! row number and never inspected, so any type works and the result has the column's type.
 //!
-//! Cost: where all rows take part and look equally far, a shifted copy (`evaluate/positional/shift.rs`); else see
-//! [`crate::evaluate::positional::index`]; the naive twin walks from each row. RESPECT NULLS needs the n rows around
-//! a section as its halo; with distances of the rows' own that is the partition. The state of IGNORE NULLS is the n
-//! values that take part nearest to the section: for `lag` the last of those before, for `lead` the first of those behind.
+//! Cost: if all rows are counted and the offset is constant, a shifted copy (`evaluate/positional/shift.rs`); otherwise
+//! see [`crate::evaluate::positional::index`]; the naive strategy walks from each row. RESPECT NULLS needs the n rows
+//! around a section as its halo; with offsets per row, the whole partition. The state of IGNORE NULLS is the n counted
+//! values nearest to the section: for `lag` the last of those before, for `lead` the first of those after.
 
 use std::ops::Range;
 
@@ -31,12 +31,12 @@ use crate::model::section::Section;
 use crate::util::cancel::Cancel;
 use crate::util::run_index::RunIndex;
 
-/// How many rows after the row; negative: before.
+/// An offset in rows after the row; negative: before it.
 #[derive(Debug, Clone)]
 pub enum OffsetBy {
     /// The same for all rows.
     Fixed(i64),
-    /// Each row's own; NULL: no answer.
+    /// Per row; NULL gives NULL.
     PerRow(Int64Array),
 }
 
@@ -58,20 +58,20 @@ pub struct LagLead {
     partitions: RunIndex,
     by: OffsetBy,
     default: Option<ArrayRef>,
-    /// The rows that are answered end here.
+    /// The end of the rows to evaluate.
     own_end: usize,
-    /// Where the partition of the last of them begins.
+    /// The beginning of the last row's partition.
     last_partition_begin: usize,
     open: bool,
-    /// A carry stands for the rows before a section.
+    /// Whether a carry replaces the rows before a section.
     carries: bool,
     naive: bool,
 }
 
 impl LagLead {
-    /// The value of `column` at the `by`-th row that takes part after the row (before it, if negative; the row
-    /// itself, if 0), or `default` where the partition has no such row. `default` holds one value, or one per row
-    /// of the section. So `lead(x, n)` is `n`, and `lag(x, n)` is `n.saturating_neg()`.
+    /// The value of `column` at the `by`-th counted row after the row (before it, if negative; the row itself, if 0),
+    /// or `default` if the partition has no such row. `default` has one value, or one per row of the section. So
+    /// `lead(x, n)` is `n`, and `lag(x, n)` is `n.saturating_neg()`.
     ///
     /// # Errors
     /// A default of another type or length.
@@ -108,8 +108,8 @@ impl LagLead {
         })
     }
 
-    /// Lets a carry stand for all rows before a section, where the plan has one (`lag` IGNORE NULLS). Without it,
-    /// the rows since the n-th before that takes part stay, and these may be many.
+    /// Lets a carry replace all rows before a section, where the plan has one (`lag` IGNORE NULLS). Otherwise the rows
+    /// since the n-th counted row before are kept, which may be many.
     #[must_use]
     pub fn ignoring_nulls(mut self) -> Self {
         self.carries = true;
@@ -118,7 +118,7 @@ impl LagLead {
 }
 
 impl LagLead {
-    /// What a state keeps: the last value always, for its ordinal counts the rows covered.
+    /// What a state keeps: always the last value, as its ordinal is the number of covered rows.
     fn kept_ends(&self) -> KeptEnds {
         match self.by {
             OffsetBy::Fixed(by @ ..0) => KeptEnds { head: 0, tail: by.unsigned_abs() },
@@ -128,23 +128,23 @@ impl LagLead {
     }
 }
 
-/// How many rows away.
+/// The absolute offset.
 fn distance(by: i64) -> usize {
     usize::try_from(by.unsigned_abs()).unwrap_or(usize::MAX)
 }
 
-/// One partition in the section, and what a carry says of its rows around.
+/// One partition in the section, and the carried values around it.
 struct OffsetPartition<'a> {
     /// The rows that the carry does not cover.
     rows: Range<usize>,
     around: &'a CarriedNeighbours,
-    /// How many rows that take part lie before these, and behind the section.
+    /// The numbers of counted rows before these, and after the section.
     before: u64,
     after: u64,
 }
 
 impl LagLead {
-    /// The answer where the partition has no such row.
+    /// The result if the partition has no such row.
     fn absent(&self, row: usize) -> RowSource {
         match &self.default {
             None => RowSource::Null,
@@ -153,8 +153,7 @@ impl LagLead {
         }
     }
 
-    /// The carried row that is so many rows that take part before `row`, which has `here` of them in the section
-    /// before it.
+    /// The carried row that is `by` counted rows before `row`, which has `here` of them before it in the section.
     fn before_section(&self, partition: &OffsetPartition, here: usize, row: usize, by: i64) -> Result<RowSource> {
         match (partition.before + here as u64).checked_sub(by.unsigned_abs()) {
             Some(before) if partition.before > 0 => partition.around.pick_before(before + 1),
@@ -162,7 +161,7 @@ impl LagLead {
         }
     }
 
-    /// The carried row that is so many rows that take part after `row`, which has `here` of them in the section after it.
+    /// The carried row that is `by` counted rows after `row`, which has `here` of them after it in the section.
     fn behind_section(&self, partition: &OffsetPartition, here: usize, row: usize, by: i64) -> Result<RowSource> {
         match by.unsigned_abs() - here as u64 {
             ordinal if ordinal <= partition.after => partition.around.pick_after(ordinal),
@@ -201,7 +200,7 @@ impl LagLead {
         Ok(())
     }
 
-    /// As [`LagLead::pick`], from the definition: row by row.
+    /// As [`LagLead::pick`], by definition: row by row.
     fn pick_naively(&self, partition: &OffsetPartition, rows: Range<usize>, picks: &mut GatherPlan) -> Result<()> {
         for row in rows {
             let taking_part = |row: &usize| self.included.includes(*row);
@@ -278,14 +277,15 @@ impl Evaluator for LagLead {
         CarriedValues::merge_saved(self.kept_ends(), left, right)
     }
 
-    /// Looking back, all rows; looking ahead, those of closed partitions and those whose target has come.
+    /// For offsets before the row, all rows; for offsets after it, the rows of closed partitions and those whose target
+    /// has arrived.
     fn first_unsettled(&self, _: &Frames) -> usize {
         let rows = self.partitions.len();
         let looks_back = matches!(self.by, OffsetBy::Fixed(..=0));
         if !self.open || looks_back || rows == 0 {
             return self.own_end;
         }
-        // The last of the rows that take part and still wait for theirs is this many from the last.
+        // The last counted row that still waits for its target is this many rows from the end.
         let waiting = match self.by {
             OffsetBy::Fixed(by) => self.included.before(rows).checked_sub(distance(by)),
             OffsetBy::PerRow(_) => None,
@@ -294,7 +294,7 @@ impl Evaluator for LagLead {
         first.max(self.partitions.run_start(rows - 1)).min(self.own_end)
     }
 
-    /// Looking back needs the last rows, or the carry stands for them. Looking ahead needs none.
+    /// Offsets before the row need the last rows, or a carry. Offsets after it need none.
     fn first_needed(&self, _: &Frames, answered: usize) -> usize {
         let rows = self.partitions.len();
         let looks_ahead = matches!(self.by, OffsetBy::Fixed(0..));

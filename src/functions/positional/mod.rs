@@ -1,4 +1,4 @@
-//! Ranking and value functions: evaluators of their own over row numbers.
+//! Ranking and value functions: evaluators over row numbers.
 
 pub(crate) mod counter_diff;
 pub(crate) mod fill;

@@ -1,11 +1,11 @@
-//! `first_value`, `last_value`, `any_value`, `nth_value`: one row of the frame, by its place among those that take part.
+//! `first_value`, `last_value`, `any_value`, `nth_value`: one row of the frame, by its ordinal among the counted rows.
 //!
-//! Values are gathered by row number and never interpreted, so every type serves and the result has the column's.
-//! RESPECT NULLS without FILTER is `RowMask::All`; IGNORE NULLS and FILTER are the mask. `any_value` is
-//! `first_value`, as in Spark.
+//! Values are gathered by row number and never inspected, so any type works and the result has the column's type.
+//! RESPECT NULLS without FILTER is `RowMask::All`; IGNORE NULLS and FILTER give a mask. `any_value` is `first_value`,
+//! as in Spark.
 //!
-//! Cost: see [`crate::evaluate::positional::index`]; the naive twin walks each frame. A state is the first n values that
-//! take part and the last one.
+//! Cost: see [`crate::evaluate::positional::index`]; the naive strategy walks each frame. A state is the first n
+//! counted values and the last one.
 
 use std::ops::Range;
 
@@ -32,18 +32,18 @@ use crate::util::threads::Threads;
 /// Which row of the frame.
 #[derive(Debug, Clone, PartialEq)]
 pub enum NthRow {
-    /// The first that takes part: `first_value` and `any_value`.
+    /// The first counted row: `first_value` and `any_value`.
     First,
-    /// The last that takes part: `last_value`.
+    /// The last counted row: `last_value`.
     Last,
-    /// The n-th that takes part, from 1: `nth_value`.
+    /// The n-th counted row, from 1: `nth_value`.
     Nth(u64),
-    /// Each row's own n; where it is NULL or below 1 there is no such row.
+    /// n per row; NULL if it is NULL or below 1.
     NthPerRow(Int64Array),
 }
 
 impl NthRow {
-    /// The place asked for by `row`, 0 for none; `None`: the last.
+    /// The ordinal for `row`, 0 for none; `None` for the last.
     #[inline]
     pub(crate) fn ordinal(&self, row: usize) -> Option<u64> {
         match self {
@@ -63,18 +63,18 @@ pub struct Nth {
     included: MaskIndex,
     which: NthRow,
     naive: bool,
-    /// The row behind the partition that a carry's state speaks of.
+    /// The end of the partition that a carry's `state` belongs to.
     first_partition_end: usize,
-    /// Where the partition begins that its `after` speaks of.
+    /// The beginning of the partition that a carry's `after` belongs to.
     last_partition_begin: usize,
 }
 
 impl Nth {
-    /// The value of `column` at `which` row, among those of the frame that `inclusion` lets take part. `naive`
-    /// walks each frame.
+    /// The value of `column` at the `which` row among those of the frame that `inclusion` contains. `naive` walks each
+    /// frame.
     ///
     /// # Errors
-    /// A zeroth row.
+    /// An ordinal of zero.
     pub fn new(section: &Section, column: ArrayRef, inclusion: RowMask, which: NthRow, naive: bool) -> Result<Self> {
         if which == NthRow::Nth(0) {
             return Err(Error::spec("nth_value counts rows from 1; got 0"));
@@ -91,8 +91,8 @@ impl Nth {
 }
 
 impl Nth {
-    /// Picks the first row of each frame that takes part, or the last; `false`, and none, where another is asked for or
-    /// the frames are not of one run each and near each other.
+    /// Picks the first or the last counted row of each frame. Returns `false`, without picks, if another row is
+    /// requested, or the frames are not contiguous and near each other.
     fn pick_ends(&self, nearest: &mut Nearest, bounds: &Bounds, picks: &mut GatherPlan) -> bool {
         let last = self.which == NthRow::Last;
         let Some(runs) = bounds.runs().filter(|_| (last || self.which == NthRow::First) && !self.naive) else {
@@ -114,14 +114,14 @@ impl Nth {
         }
     }
 
-    /// How many rows that take part does a carry put before and behind what the section has of `row`'s frame.
+    /// The numbers of counted rows that a carry adds before and after the section's part of `row`'s frame.
     fn carried_counts(&self, row: usize, around: &CarriedNeighbours) -> (u64, u64) {
         let before = around.before.as_ref().filter(|_| row < self.first_partition_end);
         let after = around.after.as_ref().filter(|_| self.last_partition_begin <= row);
         (before.map_or(0, CarriedValues::total), after.map_or(0, CarriedValues::total))
     }
 
-    /// The row of `frame`'s pieces, with what is carried around them.
+    /// The row of `frame`'s ranges, carried rows included.
     fn pick(
         &self,
         walk: &mut MaskWalk,
@@ -159,7 +159,7 @@ impl Nth {
         Ok(row.map_or(RowSource::Null, RowSource::Row))
     }
 
-    /// As [`Nth::pick`], from the definition: row by row.
+    /// As [`Nth::pick`], by definition: row by row.
     fn pick_naively(&self, row: usize, around: &CarriedNeighbours, pieces: SubRanges) -> Result<RowSource> {
         let (mut seen, after) = self.carried_counts(row, around);
         let mut last = None;
@@ -189,13 +189,13 @@ impl Nth {
         Ok(last.filter(|_| self.which == NthRow::Last).unwrap_or(RowSource::Null))
     }
 
-    /// What a carry keeps: the last value always, for its ordinal counts the rows covered.
+    /// What a carry keeps: always the last value, as its ordinal is the number of covered rows.
     fn kept_ends(&self) -> KeptEnds {
         let head = match self.which {
             NthRow::First => 1,
             NthRow::Last => 0,
             NthRow::Nth(n) => n,
-            // Each row may ask for any place: the plan keeps the rows.
+            // Each row may select any ordinal, so the plan keeps the rows.
             NthRow::NthPerRow(_) => u64::MAX,
         };
         KeptEnds { head, tail: 1 }

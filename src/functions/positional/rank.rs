@@ -1,18 +1,18 @@
-//! `row_number`, `rank`, `dense_rank`, `percent_rank`, `cume_dist`, `ntile`: places within the partition.
+//! `row_number`, `rank`, `dense_rank`, `percent_rank`, `cume_dist`, `ntile`: ranks within the partition.
 //!
 //! ```text
 //!   key           7    7    8    9    9    9
 //!   row_number    1    2    3    4    5    6
-//!   rank          1    1    3    4    4    4      rows before the peers, and one
+//!   rank          1    1    3    4    4    4      rows before the peers plus one
 //!   dense_rank    1    1    2    3    3    3      peer groups up to the row's
 //!   percent_rank  0    0    2/5  3/5  3/5  3/5    (rank - 1) / (rows - 1)
 //!   cume_dist     2/6  2/6  3/6  6/6  6/6  6/6    rows up to the last peer / rows
 //!   ntile(4)      1    1    2    2    3    4      the first buckets are one row larger
 //! ```
 //!
-//! Cost: O(1) per row and no memory but counters over the edges, 4 bytes per 64 rows; a block costs its own rows,
-//! wherever it lies in its partition. The naive twin walks the partition for each row. The first three carry the
-//! last row's places; the others need the number of rows after a section, too, or the whole partition.
+//! Cost: O(1) per row; memory: counters over the boundaries, 4 bytes per 64 rows. A block costs its own rows only,
+//! wherever it lies in its partition. The naive strategy walks the partition for each row. The first three functions
+//! carry the last row's ranks; the others also need the number of rows after a section, or the whole partition.
 
 use std::hint::select_unpredictable;
 use std::ops::Range;
@@ -31,18 +31,18 @@ use crate::util::bitmap::WORD_BITS;
 use crate::util::cancel::Cancel;
 use crate::util::run_index::RunIndex;
 
-/// Which place.
+/// Which rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RankKind {
-    /// `row_number()`: the row's own place, from 1.
+    /// `row_number()`: the row's number, from 1.
     RowNumber,
-    /// `rank()`: the place of the row's first peer.
+    /// `rank()`: the number of the row's first peer.
     Rank,
-    /// `dense_rank()`: the place of the row's peer group among the groups.
+    /// `dense_rank()`: the number of the row's peer group.
     DenseRank,
     /// `percent_rank()`: (rank - 1) / (rows - 1), 0 for one row.
     PercentRank,
-    /// `cume_dist()`: the part of the rows that is not after the row's peers.
+    /// `cume_dist()`: the fraction of the rows up to the row's last peer.
     CumeDist,
     /// `ntile(n)`: the row's bucket of n of equal size, the first ones one row larger.
     Ntile(u64),
@@ -54,19 +54,19 @@ pub struct Rank {
     which: RankKind,
     partitions: RunIndex,
     peers: RunIndex,
-    /// The rows that are answered end here.
+    /// The end of the rows to evaluate.
     own_end: usize,
-    /// Where the partition of the last of them begins.
+    /// The beginning of the last row's partition.
     last_partition_begin: usize,
     open: bool,
     naive: bool,
 }
 
 impl Rank {
-    /// `which` place, over the section's partitions and peers. `naive` counts row by row.
+    /// The ranking function `which` over the section's partitions and peers. `naive` counts row by row.
     ///
     /// # Errors
-    /// No buckets.
+    /// Zero buckets.
     pub fn new(section: &Section, which: RankKind, naive: bool) -> Result<Self> {
         if which == RankKind::Ntile(0) {
             return Err(Error::spec("ntile needs at least one bucket; got 0"));
@@ -83,7 +83,7 @@ impl Rank {
     }
 }
 
-/// The places of the last row that a carry covers; all zero: it covers none.
+/// The ranks of the last row that a carry covers; all zero if it covers none.
 #[derive(Debug, Clone, Copy, Default)]
 struct RankState {
     rows: u64,
@@ -111,14 +111,14 @@ impl RankState {
     }
 }
 
-/// What is carried from before the section, and from behind it.
+/// The carried states before and after the section.
 fn carried_ends(carry: &Carry) -> Result<[Option<RankState>; 2]> {
     let load = |state: &Option<RecordBatch>| state.as_ref().map(RankState::load).transpose();
     Ok([load(&carry.state)?, load(&carry.after)?])
 }
 
-/// A partition in the section: where the rows that `covered` does not cover begin, its end, and how many rows it has
-/// behind the section.
+/// A partition in the section: the beginning of the rows that `covered` does not cover, its end, and the number of its
+/// rows after the section.
 #[derive(Debug, Clone, Copy)]
 struct RankPartition {
     covered: RankState,
@@ -128,48 +128,48 @@ struct RankPartition {
 }
 
 impl RankPartition {
-    /// How many of the partition's rows lie before `row`.
+    /// The number of the partition's rows before `row`.
     fn before(&self, row: usize) -> u64 {
         (self.covered.rows + row as u64).saturating_sub(self.begin as u64)
     }
 
-    /// How many rows the partition has.
+    /// The number of the partition's rows.
     fn total(&self) -> u64 {
         self.before(self.end) + self.after
     }
 }
 
-/// Some rows of one partition, peers if places are shared among peers, with what all places are made of.
+/// Rows of one partition (peers, if they share ranks) with the numbers from which all ranks are computed.
 struct Ranks {
     rows: Range<usize>,
-    /// The partition's rows before the first of `rows`.
+    /// The number of the partition's rows before the first of `rows`.
     before: u64,
-    /// The place of the rows' first peer.
+    /// The number of the rows' first peer.
     rank: u64,
-    /// The place of the rows' peer group.
+    /// The number of the rows' peer group.
     dense_rank: u64,
-    /// The partition's rows up to the rows' last peer.
+    /// The number of the partition's rows up to the rows' last peer.
     through: u64,
-    /// The partition's rows.
+    /// The number of the partition's rows.
     total: u64,
 }
 
 impl Rank {
-    /// Whether peers share their place.
+    /// Whether peers have the same rank.
     fn peers_share(&self) -> bool {
         !matches!(self.which, RankKind::RowNumber | RankKind::Ntile(_))
     }
 
-    /// Whether the places depend on how many rows the partition has.
+    /// Whether ranks depend on the number of the partition's rows.
     fn needs_end(&self) -> bool {
         matches!(self.which, RankKind::PercentRank | RankKind::CumeDist | RankKind::Ntile(_))
     }
 
-    /// The place of the group that begins at `group`, the begin of a peer group as the section shows it.
+    /// The rank and dense rank of the peer group that begins at `group` in the section.
     fn ranks(&self, partition: &RankPartition, group: usize) -> (u64, u64) {
         let RankPartition { covered, begin, .. } = *partition;
         if covered.rows == 0 {
-            // The partition's first row begins a group whether it has a bit or not.
+            // The partition's first row begins a group even if its bit is not set.
             let groups = self.peers.count_before(group + 1) - self.peers.count_before(begin + 1);
             return ((group - begin) as u64 + 1, groups as u64 + 1);
         }
@@ -180,7 +180,7 @@ impl Rank {
         (partition.before(group) + 1, covered.dense_rank + groups as u64)
     }
 
-    /// The partition whose rows in the section are `run`, between what is carried from before and from behind.
+    /// The partition whose rows in the section are `run`, with the carried states before and after.
     fn partition(&self, run: &Range<usize>, [covered, after]: [Option<RankState>; 2], base: usize) -> RankPartition {
         let (covered, begin) = match covered {
             Some(covered) if run.start == 0 => (covered, base),
@@ -190,7 +190,7 @@ impl Rank {
         RankPartition { covered, begin, end: run.end, after }
     }
 
-    /// Calls `f` with each partition that holds some of `rows`, and with those, in order.
+    /// Calls `f` with each partition that contains some of `rows`, and with those, in order.
     fn each_partition(
         &self,
         rows: Range<usize>,
@@ -239,7 +239,7 @@ impl Rank {
         })
     }
 
-    /// The places of the group that begins at `group`, of which the section may show a part.
+    /// The ranks of the peer group that begins at `group`, which may lie partly outside the section.
     fn first_ranks(&self, partition: &RankPartition, group: usize) -> (u64, u64) {
         match partition.covered.rows {
             0 if group <= partition.begin => (1, 1),
@@ -247,23 +247,23 @@ impl Rank {
         }
     }
 
-    /// The places of `rows` where the rows up to each are enough, from the bits of 64 rows at a time: where partitions and
-    /// peer groups begin cannot be foreseen, so no row branches on it.
+    /// The ranks of `rows` for functions that depend only on the rows up to each, from the bits of 64 rows at a time:
+    /// partition and peer boundaries are unpredictable, so there is no branch per row.
     fn ranks_by_words(&self, rows: Range<usize>, carry: &Carry, cancel: &Cancel) -> Result<Vec<i32>> {
         let mut places = Vec::with_capacity(rows.len());
         if rows.is_empty() {
             return Ok(places);
         }
-        // Where it ends makes no difference.
+        // The end of the run does not matter.
         let run = self.partitions.run_start(rows.start)..rows.end;
         let partition = self.partition(&run, carried_ends(carry)?, carry.base);
         let (rank, dense_rank) = self.first_ranks(&partition, self.peers.run_start(rows.start));
-        // Rows before the section as if they were in it: their numbers are negative.
+        // Rows before the section are numbered as if they were in it: their numbers are negative.
         let mut begin = partition.begin as i64 - partition.covered.rows as i64;
         let mut group = if self.peers_share() { begin + rank as i64 - 1 } else { rows.start as i64 };
         let mut groups = dense_rank as i64;
         let dense = self.which == RankKind::DenseRank;
-        // What begins with the first row is known.
+        // The ranks at the first row are known.
         let mut unknown = !1;
         for first in rows.clone().step_by(WORD_BITS) {
             if (first - rows.start).is_multiple_of(FRAMES_PER_BLOCK) {
@@ -299,7 +299,7 @@ impl Rank {
         Ok(places)
     }
 
-    /// The places of one row, from the definitions: row by row.
+    /// The ranks of one row, by definition: row by row.
     fn ranks_naively(&self, partition: &RankPartition, row: usize) -> Ranks {
         let RankPartition { covered, begin, end, .. } = *partition;
         let starts = |row: &usize| self.peers.bit(*row) || (covered.rows == 0 && *row == begin);
@@ -316,7 +316,7 @@ impl Rank {
         }
     }
 
-    /// A place as the INT it is in SQL.
+    /// A rank as SQL's INT.
     fn int(&self, place: u64) -> Result<i32> {
         i32::try_from(place).map_err(|_| {
             let function = match self.which {
@@ -365,12 +365,12 @@ impl Rank {
     }
 }
 
-/// How `ntile` deals rows to buckets: the first buckets are one row larger.
+/// How `ntile` assigns rows to buckets: the first buckets are one row larger.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Buckets {
-    /// Rows of a small bucket.
+    /// The number of rows of a small bucket.
     small: u64,
-    /// How many buckets are larger.
+    /// The number of larger buckets.
     larger: u64,
 }
 
@@ -379,13 +379,13 @@ impl Buckets {
         Self { small: rows / buckets, larger: rows % buckets }
     }
 
-    /// The bucket, from 1, of the row that so many are before.
+    /// The bucket, from 1, of the row after `before` rows.
     #[inline]
     pub(crate) fn of(self, before: u64) -> u64 {
         let Self { small, larger } = self;
         match before.checked_sub(larger * (small + 1)) {
             None => before / (small + 1) + 1,
-            // No small bucket holds a row where there are fewer rows than buckets.
+            // Small buckets are empty if there are fewer rows than buckets.
             Some(after) => larger + after / small.max(1) + 1,
         }
     }
@@ -430,7 +430,7 @@ impl Evaluator for Rank {
         RankState { rows, rank, dense_rank: left.dense_rank + right.dense_rank }.save()
     }
 
-    /// All rows where the rows before are enough; otherwise those of closed partitions.
+    /// All rows if the rows before suffice; otherwise those of closed partitions.
     fn first_unsettled(&self, _: &Frames) -> usize {
         match self.partitions.len().checked_sub(1) {
             Some(last) if self.open && self.needs_end() => self.partitions.run_start(last).min(self.own_end),
@@ -438,7 +438,7 @@ impl Evaluator for Rank {
         }
     }
 
-    /// None of the rows answered: the carry stands for them, or their partition is closed.
+    /// No evaluated row is needed: the carry replaces them, or their partition is closed.
     fn first_needed(&self, _: &Frames, answered: usize) -> usize {
         answered
     }
@@ -488,7 +488,7 @@ mod tests {
         assert_eq!(fractions(RankKind::CumeDist), [2.0 / 6.0, 2.0 / 6.0, 0.5, 1.0, 1.0, 1.0, 1.0]);
     }
 
-    /// Rows of which none, each or some begin a peer group or a partition, answered from any of them on.
+    /// Rows of which none, each or some begin a peer group or a partition, evaluated from any row on.
     #[test]
     fn ranks_of_some_rows_match_ranks_of_all() {
         let scattered = |row: u32| [0, 0, 0, 1, 1, 2][(row.wrapping_mul(2_654_435_761) >> 8) as usize % 6];

@@ -1,4 +1,4 @@
-//! Frames against their plain definition: a row of the partition is in the frame or not, tested row by row.
+//! Frames compared with their definition, which tests row by row whether a row of the partition is in the frame.
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -19,7 +19,7 @@ mod offset_column;
 #[path = "timezone.rs"]
 mod timezone;
 
-/// What the order key is.
+/// The type of the order key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Int8,
@@ -49,7 +49,7 @@ enum End {
     Column(bool),
 }
 
-/// Rows in order, and a frame over them.
+/// Sorted rows, and a frame over them.
 #[derive(Debug, Clone)]
 struct Case {
     kind: Kind,
@@ -65,7 +65,7 @@ struct Case {
 
 const DECIMAL_LIMIT: i128 = 10_i128.pow(38) - 1;
 
-/// The least and the greatest key.
+/// The smallest and the greatest key.
 fn domain(kind: Kind) -> (i128, i128) {
     match kind {
         Kind::Int8 => (-128, 127),
@@ -280,7 +280,7 @@ impl Case {
         self.rows[a].0 == self.rows[b].0 && self.order().compare(self.rows[a].1, self.rows[b].1).is_eq()
     }
 
-    /// The rows `rows`, of which `own` are answered.
+    /// The rows `rows`, of which `own` are to be evaluated.
     fn section(&self, rows: Range<usize>, own: Range<usize>, open: bool) -> Section {
         let starts = |starts: &dyn Fn(usize) -> bool| {
             let bits = rows.clone().map(|row| row == 0 || starts(row)).collect::<Vec<_>>();
@@ -335,7 +335,7 @@ impl Case {
             }
     }
 
-    /// The key at a distance in sort direction; without one, the key itself.
+    /// The key at a distance in sort direction; for a NULL key, the key itself.
     fn target(&self, key: Option<Value>, by: Option<Value>) -> Option<Value> {
         let direction = if self.descending { -1.0 } else { 1.0 };
         Some(match (key?, by) {
@@ -366,7 +366,7 @@ impl Case {
             .collect()
     }
 
-    /// Whether both bounds are literals and the start is behind the end, which is refused.
+    /// Whether both bounds are literals and the start is after the end, which is rejected.
     fn backwards(&self) -> bool {
         let (End::By(..), End::By(..)) = (self.start, self.end) else {
             return false;
@@ -382,7 +382,7 @@ impl Case {
     }
 }
 
-/// The frames of `rows`, each as the set of its rows, in the numbers of the whole.
+/// The frames of `rows` as sets of row numbers in the whole input.
 fn sets(frames: &Frames, rows: Range<usize>, first: usize) -> Vec<BTreeSet<usize>> {
     let mut bounds = Bounds::default();
     frames.fill(rows.clone(), &mut bounds).unwrap();
@@ -421,7 +421,7 @@ proptest! {
         let frames = Frames::new(&plan, &case.section(0..rows, 0..rows, false), 0).unwrap();
         prop_assert_eq!(&sets(&frames, 0..rows, 0), &expected);
 
-        // Any blocks, in any order: the same.
+        // Any blocks, in any order, give the same bounds.
         let mut at = rows;
         for block in blocks {
             let begin = at.saturating_sub(block);
@@ -439,7 +439,7 @@ proptest! {
         }
     }
 
-    /// Rows come in two pieces. What is settled after the first stays so, and what is released is not missed.
+    /// Rows arrive in two pieces: what is settled after the first does not change, and released rows are not needed.
     #[test]
     fn settled_frames_stay_and_unneeded_rows_can_go(
         case in case(),
@@ -459,7 +459,7 @@ proptest! {
 
         let release = before.first_needed(answered);
         prop_assert!(release <= answered);
-        // The section may keep more than it must; a carry covers what lies before `release`.
+        // The section may keep more rows than it must; a carry covers the rows before `release`.
         let last = answered.saturating_sub(1);
         let continues = answered < rows && answered > 0 && case.rows[answered].0 == case.rows[last].0;
         let partition = case.rows.iter().position(|row| row.0 == case.rows[answered.min(rows - 1)].0).unwrap_or(0);
@@ -476,7 +476,7 @@ proptest! {
             prop_assert_eq!(found.len() + carried(row).len(), with_carry.len(), "nothing counts twice");
             prop_assert_eq!(&with_carry, &expected[row], "row {} of {:?}, {}..", row, &case, first);
         }
-        // A closed section is settled throughout.
+        // A closed section is settled completely.
         prop_assert_eq!(after.first_unsettled(), rows - first);
     }
 }

@@ -1,8 +1,8 @@
-//! Columns of offsets of every type that a key takes.
+//! Columns of offsets of every type that a key accepts.
 
 use super::*;
 
-/// One partition of these keys and offsets.
+/// The frames of one partition with these keys and offsets.
 fn per_row(keys: ArrayRef, offsets: ArrayRef) -> windrow::Result<Vec<Range<u32>>> {
     let order = OrderColumn {
         number: 0,
@@ -31,7 +31,7 @@ fn columns_of_offsets_are_cast_to_the_key_s_terms() {
     let dates = || -> ArrayRef { Arc::new(Date32Array::from(vec![0, 30, 31, 59])) };
     let expected = vec![0..1, 0..2, 1..3, 1..4];
     let months = IntervalYearMonthArray::from(vec![0, 1, 0, 1]);
-    // 1 and 31 January, 1 February and 1 March 1970, less so many months; then so many days.
+    // 1 and 31 January, 1 February and 1 March 1970, minus these numbers of months; then of days.
     assert_eq!(per_row(dates(), Arc::new(months)).unwrap(), vec![0..1, 0..2, 2..3, 2..4]);
     assert_eq!(per_row(dates(), Arc::new(Int16Array::from(vec![0, 30, 1, 29]))).unwrap(), expected);
     let days = [0, 30, 1, 29].map(|days| IntervalMonthDayNano::new(0, days, 0));
@@ -47,7 +47,7 @@ fn columns_of_offsets_are_cast_to_the_key_s_terms() {
     let nan: ArrayRef = Arc::new(Float64Array::from(vec![f64::NAN; 4]));
     assert!(per_row(floats, nan).is_err());
 
-    // A dictionary counts as its values.
+    // A dictionary is treated as its values.
     let values: ArrayRef = Arc::new(Int64Array::from(vec![1, 5, 6]));
     let coded = DictionaryArray::<Int32Type>::new(Int32Array::from(vec![Some(0), Some(1), Some(1), Some(2)]), values);
     let by: ArrayRef = Arc::new(Int16Array::from(vec![0, 4, 0, 1]));

@@ -1,4 +1,4 @@
-//! Timestamps of New York around the days when its clocks change, against Spark's two cursors.
+//! Timestamps of New York around the changes of its clocks, compared with Spark's arithmetic.
 
 use chrono::{DateTime, Days, Months, NaiveDateTime, Offset, TimeDelta, TimeZone};
 use chrono_tz::America::New_York;
@@ -38,7 +38,7 @@ impl Step {
 fn moved(at: DateTime<Tz>, step: impl Fn(NaiveDateTime) -> NaiveDateTime) -> DateTime<Tz> {
     let local = step(at.naive_local());
     let resolved = New_York.from_local_datetime(&local);
-    // In an overlap the offset is kept if it can be, in the gap of one hour the clock has moved on.
+    // In an overlap the offset is kept if possible; in the gap the clock moves forward by one hour.
     let same = [resolved.earliest(), resolved.latest()].into_iter().flatten();
     let same = same.into_iter().find(|there| there.offset().fix() == at.offset().fix());
     same.or(resolved.earliest())
@@ -87,7 +87,7 @@ proptest! {
         let unknown = |name: &str| Err(Error::spec(name));
         let Ok(plan) = FramePlan::resolve(Some(&frame), &[order], &unknown, "UTC") else { return Ok(()) };
 
-        // Cursors that never go back, over targets in sort order.
+        // Cursors that never move back, over targets in sort order.
         let direction = if descending { -1 } else { 1 };
         let (mut low, mut high) = (0, 0);
         let expected: Vec<_> = instants.iter().map(|instant| {
@@ -121,7 +121,7 @@ proptest! {
         let frames = Frames::new(&plan, &section(0..rows, 0..rows, false), 0).unwrap();
         prop_assert_eq!(&sets(&frames, 0..rows, 0), &expected);
 
-        // Cut in two, the answers are the same.
+        // Cut in two, the results are the same.
         let cut = cut.index(rows) + 1;
         let before = Frames::new(&plan, &section(0..cut, 0..cut, true), 0).unwrap();
         let answered = before.first_unsettled();

@@ -1,12 +1,12 @@
-//! Monotonic queues against each frame folded anew.
+//! Monotonic queues compared with folding each frame anew.
 
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use windrow::{Arg, Bound, Call, Frame, Options, OrderKey, Plan, Strategy, WindowSpec};
 
-/// Queues that hold a whole frame, next to nothing, and what lies between; so many rows that those that left are
-/// thrown out of memory several times.
+/// Queues that hold a whole frame, almost nothing, and sizes between; with enough rows that removed rows are released
+/// from memory several times.
 #[test]
 fn deque_matches_naive() {
     let rows = 12_000_i64;

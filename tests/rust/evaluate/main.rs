@@ -1,4 +1,4 @@
-//! The strategies, held against the naive one.
+//! The strategies compared with the naive one.
 #![allow(missing_docs, unreachable_pub, clippy::expect_used, clippy::panic, clippy::pedantic, clippy::unwrap_used)]
 
 #[path = "../support/fuzz.rs"]

@@ -1,4 +1,4 @@
-//! Frames that move by a row at a time, answered many together, against each folded anew.
+//! Frames that move by one row, evaluated together, compared with folding each anew.
 
 use std::sync::Arc;
 
@@ -7,15 +7,15 @@ use arrow_array::types::Float64Type;
 use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch};
 use windrow::{Arg, Bound, Call, Frame, Options, OrderKey, Plan, Strategy, WindowSpec};
 
-/// Frames of few rows and of many that move by a row, at one end or both, across partitions, with NULLs and with what is no
-/// number, are answered as each of them alone.
+/// Narrow and wide frames that move by one row, at one end or both, across partitions, with NULLs, NaNs and infinities:
+/// the same results as for each frame alone.
 #[test]
 fn block_evaluation_matches_naive() {
     let rows = 2000_i64;
     let value = |row: i64| row * row % 1009 - 300;
     let some = |row: i64| (row % 7 > 1).then_some(value(row));
     let double = |value: i64| value as f64;
-    // Frames with an infinity, with both, or with a NaN, behind frames without, and zeros of either sign.
+    // Frames with an infinity, with both, or with a NaN, after frames without any, and zeros of either sign.
     let strange = |row: i64| match row {
         350 | 1700 => f64::INFINITY,
         500 => f64::NEG_INFINITY,
@@ -58,7 +58,7 @@ fn block_evaluation_matches_naive() {
                 assert_eq!(found, expected, "{begin:?} {end:?}");
                 continue;
             };
-            // Sums of these are exact, deviations are not.
+            // Sums of these values are exact, deviations are not.
             for (found, expected) in floats.iter().zip(expected.as_primitive::<Float64Type>()) {
                 let alike = found.zip(expected).map(|(found, expected)| {
                     found.to_bits() == expected.to_bits()

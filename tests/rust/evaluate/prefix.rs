@@ -1,11 +1,11 @@
-//! Sums kept by what enters and leaves, against each frame folded anew.
+//! Prefix differences compared with folding each frame anew.
 
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Decimal128Array, Int64Array, RecordBatch};
 use windrow::{Arg, Bound, Call, Frame, Options, OrderKey, Plan, Strategy, WindowSpec};
 
-/// Frames whose ends move by no row, by one and by many, block after block, across partitions and jumps.
+/// Frames whose ends move by no row, by one and by many, over many blocks, across partitions and jumps.
 #[test]
 fn prefix_matches_naive() {
     let mut key = 0;
@@ -22,7 +22,7 @@ fn prefix_matches_naive() {
         ("m", Arc::new((0..6000).map(|row| (row % 3 > 0).then_some(i128::from(row))).collect::<Decimal128Array>())),
     ];
     let batch = RecordBatch::try_from_iter(columns).unwrap();
-    // Both ends step by a row, one does, neither; then by any number of rows.
+    // Both ends move by one row, one end does, neither does; then by any number of rows.
     let rows = [(-1000, 1000), (-400, -200), (200, 400), (-3, 0), (0, 900), (-2600, 10), (-10, 2600), (-2000, 2400)];
     let range = [(-9, 9), (-30, -3), (3, 30), (0, 200), (-2, 0)];
     let frames = rows.map(|frame| (Frame::rows as fn(Bound, Bound) -> Frame, frame));

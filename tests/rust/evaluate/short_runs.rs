@@ -1,12 +1,12 @@
-//! Short partitions against each frame folded anew.
+//! Short partitions compared with folding each frame anew.
 
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
 use windrow::{Arg, Bound, Call, Frame, Options, OrderKey, Plan, Strategy, WindowSpec};
 
-/// Partitions of one row, of few and of many, in and out of blocks, with NULLs and with what is no number, are answered as
-/// each frame alone; on two threads as well, which may divide a partition.
+/// Partitions of one row, of few and of many, within and across blocks, with NULLs, NaNs and infinities: the same
+/// results as for each frame alone, also on two threads, which may split a partition.
 #[test]
 fn short_partitions_match_naive() {
     let (rows, mut partition) = (70_000_i64, 0);
@@ -56,7 +56,7 @@ fn short_partitions_match_naive() {
         for threads in [1, 2] {
             let found = answers(None, threads);
             for (found, expected) in found.columns().iter().zip(expected.columns()) {
-                // Sums of these are exact; as data, since a NaN is not equal to itself.
+                // Sums of these values are exact; compared as data, since a NaN does not equal itself.
                 assert_eq!(found.to_data(), expected.to_data(), "{frame:?} on {threads}");
             }
         }

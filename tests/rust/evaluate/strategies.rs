@@ -36,7 +36,7 @@ struct Window {
 
 fn window() -> impl Strategy<Value = Window> {
     let key = prop_oneof![Just("k"), Just("kf"), Just("kd")];
-    // Of eight frames one begins, one ends, and one does both by each row's own offset.
+    // Of eight frames one has its begin, one its end, and one both from a column of offsets.
     let frame = (frame(units()), 0..8_u8).prop_map(|(frame, by_column)| {
         let off = || Arg::column("off");
         let start = if by_column % 2 == 1 && by_column < 4 { Bound::Preceding(off()) } else { frame.start };
@@ -72,7 +72,7 @@ impl Window {
         if self.partitioned { spec.partition_by(["p"]) } else { spec }
     }
 
-    /// The calls of `function`, over each type it takes.
+    /// The calls of `function` for each type that it accepts.
     fn calls(&self, function: &Function, schema: &RecordBatch) -> Vec<Call> {
         let literals = |values: &[i64]| values.iter().map(|&value| Arg::from(value)).collect::<Vec<_>>();
         let calls: Vec<Call> = match (function.family, function.function_id) {
@@ -83,7 +83,7 @@ impl Window {
                 .filter(|name| {
                     let data_type = schema.column_by_name(name).unwrap().data_type().clone();
                     let types = [data_type.clone(), DataType::Float64, DataType::Float64];
-                    // Text is read as a boolean too, but these texts are numbers.
+                    // Strings are accepted as booleans too, but these strings contain numbers.
                     let logic =
                         matches!(function.function_id, FunctionId::BoolAnd | FunctionId::BoolOr | FunctionId::CountIf);
                     (!logic || data_type == DataType::Boolean)
@@ -108,7 +108,7 @@ impl Window {
                             vec![vec![column.clone()], vec![column, Arg::Literal(Literal::Utf8(", ".into()))]]
                         }
                         (_, function_id) if quantile(function_id) && function.argument_count().0 > 1 => vec![],
-                        // As many bins as there are values: then it does not matter how they were merged.
+                        // As many bins as there are values: then the order of merges does not matter.
                         (_, FunctionId::HistogramNumeric) => vec![vec![column, Arg::from(9)]],
                         (_, FunctionId::EwmMean) => {
                             let alpha = || Arg::Literal(Literal::Float(0.3));
@@ -129,7 +129,7 @@ impl Window {
                             let start = Arg::Literal(Literal::Timestamp { micros: 0, zoned: false });
                             vec![vec![column.clone()], vec![column, start]]
                         }
-                        // The partner is no function of the value: ties among one do not tie the other.
+                        // The second argument is not a function of the value: ties in one are not ties in the other.
                         (_, FunctionId::MinBy | FunctionId::MaxBy) => {
                             vec![vec![column.clone(), Arg::column("k")], vec![Arg::column("k"), column]]
                         }
@@ -172,7 +172,7 @@ impl Window {
             }
             call
         };
-        // A frequency says how often a value counts, which with DISTINCT is once.
+        // A frequency is the multiplicity of a value, which is always one with DISTINCT.
         let frequency = |call: &Call| function.function_id == FunctionId::Percentile && call.args.len() > 2;
         let distinct = |call: Call| match function.distinct {
             Distinct::Counts if self.distinct && !call.args.is_empty() && !frequency(&call) => call.distinct(),
@@ -181,7 +181,7 @@ impl Window {
         calls.map(distinct).map(dress).collect()
     }
 
-    /// The calls of `function` whose arguments have an order of their own, or constants beside them.
+    /// The calls of `function` with an argument order, or with constants among the arguments.
     fn ordered(&self, function: &Function, schema: &RecordBatch) -> Vec<Call> {
         let takes = |name: &&str| {
             let data_type = schema.column_by_name(name).unwrap().data_type().clone();
@@ -244,18 +244,18 @@ fn plan(batch: &RecordBatch, spec: &WindowSpec, call: &Call, strategy: Option<wi
     Plan::new(batch.schema(), &[spec.clone().call(call.clone())], options).unwrap()
 }
 
-/// Quantiles, whose calls need a share or more.
+/// Quantiles, whose calls need one or more fractions.
 fn quantile(function_id: FunctionId) -> bool {
     use FunctionId::{Mad, Median, Percentile, PercentileApprox, PercentileDisc};
     matches!(function_id, Median | Percentile | PercentileApprox | PercentileDisc | Mad)
 }
 
-/// The distinct functions: `any_value` is `first_value` by another name, and `percentile_cont` is `percentile`.
+/// The functions without duplicates: `any_value` is an alias of `first_value`, and `percentile_cont` of `percentile`.
 fn functions() -> impl Iterator<Item = &'static Function> {
     FUNCTIONS.iter().filter(|function| !["any_value", "percentile_cont"].contains(&function.name))
 }
 
-/// What rounding may leave where the exact answer is 0: products of distances cancel out to it.
+/// The tolerance for rounding where the exact result is 0 because products of deviations cancel out.
 fn slack(function: &Function, call: &Call) -> f64 {
     use FunctionId as K;
     let large = call.args.iter().any(|arg| matches!(arg, Arg::Column(name) if name == "f64" || name == "f32"));
@@ -292,7 +292,7 @@ fn sorted(batch: &RecordBatch, window: &Window) -> RecordBatch {
     }
 }
 
-/// What a stream of the batch, cut where `cuts` says, gives for the call.
+/// The results for the call of a stream of the batch, cut at `cuts`.
 fn streamed(batch: &RecordBatch, plan: Plan, cuts: &[usize]) -> ArrayRef {
     let mut stream = Stream::new(Arc::new(plan)).unwrap();
     let mut out = Vec::new();
@@ -314,7 +314,7 @@ fn streamed(batch: &RecordBatch, plan: Plan, cuts: &[usize]) -> ArrayRef {
     all.columns().last().unwrap().clone()
 }
 
-/// The answers of sections, each by itself, with what summaries of the others say.
+/// The results of sections, each evaluated alone with the summaries of the others.
 fn sectioned(batch: &RecordBatch, plan: &Plan, cuts: &[usize]) -> Option<ArrayRef> {
     if plan.refuses_sections().is_some() || batch.num_rows() == 0 {
         return None;
@@ -339,7 +339,7 @@ fn sectioned(batch: &RecordBatch, plan: &Plan, cuts: &[usize]) -> Option<ArrayRe
         at += take;
     }
     let summary = |rows: &RecordBatch| {
-        // Any order but the window's, where that is said to make no difference.
+        // Any order but the window's, where the plan claims that it makes no difference.
         let backwards: Vec<_> = (0..rows.num_rows() as u32).rev().collect();
         let any = || RecordBatch::try_new(rows.schema(), gather(rows.columns(), &backwards, 1, &cancel).unwrap());
         let rows = &if plan.is_order_insensitive() { any().unwrap() } else { rows.clone() };
@@ -356,8 +356,8 @@ fn sectioned(batch: &RecordBatch, plan: &Plan, cuts: &[usize]) -> Option<ArrayRe
     Some(all.column(0).clone())
 }
 
-/// RANGE offsets are in days for dates and exact only in small numbers for floats; both take what `frame` makes, but
-/// for the huge ones.
+/// RANGE offsets are days for dates and exact only for small numbers for floats; both accept the offsets of `frame`,
+/// except for the huge ones.
 fn answerable(window: &Window) -> bool {
     let spec = window.spec();
     let call = Call::new("count", []).over(window.frame.clone());
@@ -369,14 +369,14 @@ fn agree(rows: &[Row], window: &Window, cuts: &[usize]) -> Result<(), TestCaseEr
     let batch = batch(rows);
     let ordered = sorted(&batch, window);
     let functions: Vec<_> = functions().collect();
-    // The cases are one test, so its functions are what threads can share.
+    // The cases are one test, so the threads share its functions.
     functions
         .par_iter()
         .enumerate()
         .try_for_each(|(place, function)| agree_on(function, window, &batch, &ordered, cuts, rows.len() + place))
 }
 
-/// `turn` says which strategy meets the first call in sections.
+/// `turn` selects the strategy with which the first call is evaluated in sections.
 fn agree_on(
     function: &Function,
     window: &Window,
@@ -395,7 +395,7 @@ fn agree_on(
                 .map_err(|why| TestCaseError::fail(format!("{call:?} by {strategy:?}: {why}")))?;
         }
         let whole = plan(ordered, &spec, &call, None).compute(ordered).unwrap();
-        // Cut sections meet every strategy in turn, and the plan's own choice each time.
+        // Cut sections use each strategy in turn, and always the plan's own choice.
         turn += 1;
         for strategy in [None, Some(able[turn % able.len()])] {
             let found = streamed(ordered, plan(ordered, &spec, &call, strategy), cuts);
@@ -460,7 +460,7 @@ proptest! {
     }
 }
 
-/// The lists of a growing frame are no longer than the rows, all together.
+/// As list views, the lists of a growing frame share one child with a single entry per row.
 #[test]
 fn overlapping_lists_share_their_values() {
     let rows: Vec<_> = (0..40).map(|key| Row { partition: None, key: Some(key), value: Some(1), flag: None }).collect();
@@ -474,7 +474,7 @@ fn overlapping_lists_share_their_values() {
     }
 }
 
-/// Every function of the table is put to the test: one that takes none of the columns would pass unseen.
+/// Every function of the catalog is tested: one that accepts none of the columns would go unnoticed.
 #[test]
 fn every_function_has_calls() {
     let window = Window {
@@ -496,8 +496,8 @@ fn every_function_has_calls() {
     assert_eq!(catalog::find("ANY").unwrap().name, "bool_or");
 }
 
-/// Quantiles and deviations over more rows than a word or two has bits, cut between threads: as rows come and go, by
-/// wavelet, and some by definition.
+/// Quantiles and deviations over more rows than a word or two has bits, split between threads: by an incremental set,
+/// by wavelet tree, and some by definition.
 #[test]
 fn quantiles_of_many_rows() {
     let total = cases(70_000).max(2_000) as usize;

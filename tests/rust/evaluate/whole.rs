@@ -1,4 +1,4 @@
-//! Whole partitions against each frame folded anew.
+//! Whole partitions compared with folding each frame anew.
 
 use std::sync::Arc;
 
@@ -7,7 +7,8 @@ use arrow_array::types::Float64Type;
 use arrow_array::{Array, ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch};
 use windrow::{Arg, Call, Options, Plan, Strategy, WindowSpec};
 
-/// Partitions of some rows each, in order, in runs of three and in none, some of them without a value: as each frame alone.
+/// Partitions of several rows each, sorted, in runs of three and unsorted, some without a value: the same results as
+/// for each frame alone.
 #[test]
 fn whole_matches_naive() {
     let rows = 150_000_i64;
@@ -40,7 +41,7 @@ fn whole_matches_naive() {
             let fields = found.schema();
             for ((field, found), expected) in fields.fields().iter().zip(found.columns()).zip(expected.columns()) {
                 if field.name().starts_with("var_pop") {
-                    // The pivot, and with it what is rounded, depends on the way.
+                    // The pivot, and with it the rounding, depends on the strategy.
                     let [found, expected] = [found, expected].map(AsArray::as_primitive::<Float64Type>);
                     let near = |(found, expected): (Option<f64>, Option<f64>)| match (found, expected) {
                         (Some(found), Some(expected)) => (found - expected).abs() <= 1e-12 * expected.abs(),

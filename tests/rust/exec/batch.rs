@@ -1,5 +1,5 @@
-//! Many partitions in many blocks say what each partition says alone. In any order their columns go by a route, those of a
-//! partition alone do not.
+//! Many partitions in many blocks give the results of each partition alone. The columns of unsorted rows are
+//! declustered, those of a single partition are not.
 use std::sync::Arc;
 
 use arrow_array::types::{
@@ -13,11 +13,11 @@ use windrow::{Arg, Bound, Call, Frame, Options, OrderKey, Plan, WindowSpec};
 
 use crate::fuzz::cases;
 
-/// Sizes of partitions: less and more than a block, and between them `TINY` of three rows.
+/// Sizes of partitions: smaller and larger than a block, and between them `TINY` partitions of three rows.
 const LARGE: [usize; 7] = [1, 40_000, 32_768, 150_000, 5, 32_767, 20_000];
 const TINY: u32 = 20_000;
 
-/// Whole numbers without a pattern.
+/// Pseudorandom integers.
 fn noise(seed: u64) -> impl FnMut() -> u64 {
     let mut state = seed;
     move || {
@@ -26,7 +26,7 @@ fn noise(seed: u64) -> impl FnMut() -> u64 {
     }
 }
 
-/// The rows, and of each partition the numbers of its rows.
+/// The rows, and the row numbers of each partition.
 fn rows(shuffled: bool) -> (RecordBatch, Vec<Vec<u32>>) {
     let mut next = noise(7);
     let mut keys = Vec::new();
@@ -69,7 +69,7 @@ fn rows(shuffled: bool) -> (RecordBatch, Vec<Vec<u32>>) {
     (RecordBatch::try_from_iter(columns).unwrap(), partitions)
 }
 
-/// Calls of every kind of result, over frames of every kind.
+/// Calls with every kind of result type, over every kind of frame.
 fn plan(batch: &RecordBatch, threads: usize) -> Plan {
     let near = || Frame::rows(Bound::preceding(50), Bound::following(50));
     let range = || Frame::range(Bound::preceding(20), Bound::CurrentRow);

@@ -1,4 +1,4 @@
-//! How a plan is run: batches in blocks, sections of a sorted input.
+//! Execution of plans: batches in blocks, streams, sections of a sorted input.
 #![allow(missing_docs, unreachable_pub, clippy::expect_used, clippy::panic, clippy::pedantic, clippy::unwrap_used)]
 
 mod batch;

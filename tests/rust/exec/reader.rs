@@ -1,4 +1,4 @@
-//! A reader of a reader's rows with their results, beside the whole batch at once.
+//! A reader that appends results, compared with the whole batch at once.
 
 use std::sync::Arc;
 
@@ -80,7 +80,7 @@ fn nothing_follows_the_end_of_a_stream() {
     for refused in [finished.push(batch.clone()), finished.finish()] {
         assert!(refused.unwrap_err().message().contains("is finished"));
     }
-    // More rows than may be held, although some have their answers.
+    // More rows than may be held, although some are already evaluated.
     let mut full = stream().with_limit(100);
     assert_eq!(full.push(rows(&[0; 30], &[0; 30])).unwrap_err().kind(), ErrorKind::MemoryLimit);
     let mut unsorted = stream();

@@ -1,5 +1,5 @@
-//! Rows in sections: where they may be cut, what cannot be, and what is carried between many.
-//! That answers are those of the whole is in `evaluate/strategies.rs`, for every function.
+//! Sections: where rows may be cut, what is rejected, and what is carried across many sections. That results are those
+//! of the whole input is tested for every function in `evaluate/strategies.rs`.
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
@@ -32,7 +32,7 @@ fn v() -> [Arg; 1] {
     [Arg::column("v")]
 }
 
-/// Holds the answers in sections of so many rows to those of the whole; returns what lies around each section.
+/// Compares the results in sections of `length` rows with those of the whole; returns the surroundings of each section.
 fn held(plan: &Plan, all: &RecordBatch, length: usize) -> Vec<Neighbourhood> {
     let whole = plan.compute(all).unwrap();
     let begins = (0..all.num_rows()).step_by(length);
@@ -76,7 +76,7 @@ fn unsupported_sections_give_a_reason() {
     }
 }
 
-/// Some need no order to be summed up; that their answers are right is in `evaluate/strategies.rs`.
+/// Some plans can be summarised in any order; that their results are correct is tested in `evaluate/strategies.rs`.
 #[test]
 fn order_insensitive_plans_are_known() {
     let moving = Frame::rows(Bound::preceding(2), Bound::CurrentRow);
@@ -98,7 +98,7 @@ fn order_insensitive_plans_are_known() {
     }
 }
 
-/// A frame may reach over many sections, each smaller than it.
+/// A frame may span many sections, each smaller than it.
 #[test]
 fn frames_reach_over_many_sections() {
     let keys: Vec<_> = (0..300).map(|row| row / 3).collect();
@@ -119,8 +119,8 @@ fn frames_reach_over_many_sections() {
     }
 }
 
-/// Sums are narrow where all values at hand are small, but those of rows elsewhere need not be: of bigints more than 64 bits,
-/// of decimals more than 128.
+/// Sums are narrow where all values of a section are small, but those of other sections need not be: more than 64 bits
+/// for bigints, more than 128 for decimals.
 #[test]
 fn large_terms_cancel_exactly() {
     let bigints = [1, 2, 3].into_iter().chain([i64::MAX - 1; 5]).chain([4, 5, 6]).collect::<Int64Array>();
@@ -144,7 +144,7 @@ fn large_terms_cancel_exactly() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: cases(200), failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Sections of any lengths, whose partitions begin and end anywhere, over values of which few sums fit 64 bits.
+    /// Sections of any lengths, with partitions that begin and end anywhere, over values of which few sums fit 64 bits.
     #[test]
     fn sums_of_any_width(
         values in prop::collection::vec(prop_oneof![Just(i64::MAX), Just(i64::MIN), -3..4_i64], 2..40),
@@ -197,7 +197,7 @@ fn summaries_round_trip_as_bytes() {
     assert!(plan.summarise(&rows(&[])).is_err());
 }
 
-/// A question of two columns, each of which has another summary or another meaning of it.
+/// A query of two columns, such that any two queries differ in their summaries or in the meaning of them.
 fn question() -> impl Strategy<Value = WindowSpec> {
     let frames = [
         Frame::entire(),
@@ -228,7 +228,7 @@ fn three_columns(keys: &[i64]) -> RecordBatch {
 proptest! {
     #![proptest_config(ProptestConfig { cases: cases(48), failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// A summary with a bit or some bytes changed, cut short, with bytes behind it, or of another question is refused.
+    /// A summary with changed bits or bytes, cut short, with bytes appended, or of another query is rejected.
     #[test]
     fn damaged_and_foreign_summaries_are_refused(
         spec in question(),

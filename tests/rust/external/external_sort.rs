@@ -1,4 +1,4 @@
-//! Sorting by way of the disk against sorting in memory: the same rows in the same order, ties included.
+//! Sorting on disk compared with sorting in memory: the same rows in the same order, ties included.
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int64Array, RecordBatch};
@@ -10,7 +10,7 @@ use windrow::{Cancel, ErrorKind, ExternalSort, Remedy, SortKey};
 
 use crate::support::{Row, VALUES, batch, row};
 
-/// The columns of [`batch`], and the rows' numbers.
+/// The columns of [`batch`], and row numbers.
 fn numbered(rows: &[Row]) -> RecordBatch {
     let batch = batch(rows);
     let numbers: ArrayRef = Arc::new(Int64Array::from_iter_values(0..rows.len() as i64));
@@ -65,7 +65,7 @@ proptest! {
         limit in prop_oneof![Just(1_usize), 1_000..200_000_usize, Just(1 << 30)],
     ) {
         let batch = numbered(&rows);
-        // Not by the rows' own numbers: then no tie would be left.
+        // Not by the row numbers themselves: then there would be no ties.
         let key = |(column, descending, nulls_first)| SortKey { column, options: SortOptions::new(descending, nulls_first) };
         let keys: Vec<_> = keys.into_iter().map(key).filter(|key| key.column + 1 < batch.num_columns()).collect();
         let (found, spilled) = by_disk(&batch, &keys, &cuts, limit);
@@ -80,7 +80,7 @@ proptest! {
     }
 }
 
-/// More runs than are merged at once, of rows that are all alike but for their numbers.
+/// More runs than are merged at once, of rows that differ only in their numbers.
 #[test]
 fn many_runs_are_merged_level_by_level() {
     let numbers: ArrayRef = Arc::new(Int64Array::from_iter_values(0..20_000));
@@ -92,7 +92,7 @@ fn many_runs_are_merged_level_by_level() {
     assert!(spilled > 2 * 16 * 20_000, "{spilled} bytes: two levels write each row twice");
 }
 
-/// Runs that do not overlap, each of many small batches: what comes after the sort is not to pay for these.
+/// Runs that do not overlap, each of many small batches: the output batches must be large all the same.
 #[test]
 fn sorted_input_leaves_in_large_batches() {
     let numbers: ArrayRef = Arc::new(Int64Array::from_iter_values(0..60_000));

@@ -1,4 +1,4 @@
-//! The sort of more rows than memory.
+//! Sorting more rows than fit in memory.
 #![allow(missing_docs, unreachable_pub, clippy::expect_used, clippy::panic, clippy::pedantic, clippy::unwrap_used)]
 
 #[path = "../support/fuzz.rs"]

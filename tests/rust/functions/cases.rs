@@ -1,5 +1,5 @@
-//! The golden tables of `tests/cases`, which Python and Spark are held to as well; here in every strategy.
-//! `tests/cases/README.md` has the format.
+//! The golden tables of `tests/cases`, against which Python and Spark are tested as well; here with every strategy.
+//! `tests/cases/README.md` describes the format.
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -53,7 +53,7 @@ fn data_type(text: &str) -> DataType {
     }
 }
 
-/// The JSON values as a column; every type but durations is read from its text.
+/// The JSON values as a column; every type but durations is parsed from its string form.
 fn column(values: &Value, data_type: &DataType) -> ArrayRef {
     let values = values.as_array().unwrap();
     if let DataType::List(field) = data_type {
@@ -173,7 +173,7 @@ fn class(kind: ErrorKind) -> &'static str {
     }
 }
 
-/// Floats agree to 1 part in 10^14 and in the sign of zero, all else exactly.
+/// Floats agree to 1 part in 10^14 and in the sign of zero, everything else exactly.
 fn same(expected: &ArrayRef, found: &ArrayRef, row: usize) -> bool {
     if expected.is_null(row) || found.is_null(row) {
         return expected.is_null(row) == found.is_null(row);

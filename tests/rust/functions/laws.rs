@@ -1,7 +1,7 @@
-//! The laws of [`Accumulator`] and [`ResultReader`], held by every family over every native type.
+//! The laws of [`Accumulator`] and [`ResultReader`], tested for every family over every native type.
 //!
-//! Exact families must come to the same state to the bit; floats to the same value but for the last bits, because
-//! where a run is split decides how its sum is rounded.
+//! Exact families must give identical states; floats the same value except for rounding, because the split of a run
+//! determines how its sum is rounded.
 use std::sync::Arc;
 
 use arrow_array::builder::{BinaryBuilder, ListBuilder};
@@ -28,23 +28,23 @@ use windrow::internals::{
     float_accumulator, integer_accumulator,
 };
 
-/// The longest column; long enough for several words of an inclusion.
+/// The length of the longest column, which needs several words of a mask.
 const ROWS: usize = 150;
 
-/// Rows before the column, so that every kernel meets an offset.
+/// Rows before the column, so that all loops run with an offset.
 const BEFORE: usize = 3;
 
 /// Where a run is cut into three.
 type Cuts = (usize, usize);
 
-/// Whether two results are one.
+/// Whether two results are equal.
 type Same<'a> = &'a dyn Fn(&ArrayRef, &ArrayRef) -> bool;
 
 fn exact(left: &ArrayRef, right: &ArrayRef) -> bool {
     left.to_data() == right.to_data()
 }
 
-/// Doubles as near as `slack` and a few units in the last place.
+/// Doubles within `slack` and a few units in the last place.
 fn near(slack: f64) -> impl Fn(&ArrayRef, &ArrayRef) -> bool {
     move |left, right| {
         let (left, right) = (left.as_primitive::<Float64Type>(), right.as_primitive::<Float64Type>());
@@ -71,7 +71,7 @@ fn agree<A: Aggregate>(aggregate: &A, left: &A::State, right: &A::State, same: S
     Ok(())
 }
 
-/// Holds `aggregate`, over the first `rows` rows, to the laws that bind all.
+/// Tests the laws that hold for all aggregates on `aggregate`, over the first `rows` rows.
 fn laws<A: Aggregate>(aggregate: &A, rows: usize, cuts: Cuts, same: Same<'_>) -> TestCaseResult {
     let (accumulator, readout) = (aggregate.accumulator(), aggregate.reader());
     let (first, second) = (cuts.0.min(cuts.1).min(rows), cuts.0.max(cuts.1).min(rows));
@@ -95,7 +95,7 @@ fn laws<A: Aggregate>(aggregate: &A, rows: usize, cuts: Cuts, same: Same<'_>) ->
     let mut stepped = accumulator.init();
     (0..rows).for_each(|row| accumulator.update(&mut stepped, row..row + 1).unwrap());
     agree(aggregate, &all, &stepped, same, "update over a run is update over its rows")?;
-    // States that go on, and states that begin anew before some rows.
+    // States that continue, and states that start anew before some rows.
     let patterns: [fn(usize) -> bool; 2] = [|row| row % 3 > 0, |_| true];
     let (mut appended, mut prepended) = (y.clone(), y.clone());
     for kept in patterns {
@@ -157,7 +157,7 @@ fn laws<A: Aggregate>(aggregate: &A, rows: usize, cuts: Cuts, same: Same<'_>) ->
         agree(aggregate, state, &loaded, &exact, "load gives back what save took")?;
         agree(aggregate, &merged(state, &z), &merged(&loaded, &z), &exact, "a loaded state merges like the saved one")?;
         let again = accumulator.save(&loaded).unwrap();
-        // As data: a NaN is not equal to itself otherwise.
+        // Compared as data: a NaN does not equal itself.
         prop_assert!(saved.columns().iter().zip(again.columns()).all(|(a, b)| exact(a, b)), "{saved:?} {again:?}");
     }
     let mut appended = accumulator.load(&accumulator.save(&x).unwrap()).unwrap();
@@ -165,7 +165,7 @@ fn laws<A: Aggregate>(aggregate: &A, rows: usize, cuts: Cuts, same: Same<'_>) ->
     agree(aggregate, &all, &appended, same, "a loaded state is updated like the saved one")
 }
 
-/// Holds a retractable aggregate to its inverse too.
+/// Tests the laws of retraction too.
 fn retractable<A: Aggregate<Accumulator: Retractable>>(aggregate: &A, rows: usize, cuts: Cuts) -> TestCaseResult {
     let accumulator = aggregate.accumulator();
     laws(aggregate, rows, cuts, &exact)?;
@@ -191,7 +191,7 @@ fn retractable<A: Aggregate<Accumulator: Retractable>>(aggregate: &A, rows: usiz
     Ok(())
 }
 
-/// Holds a selective aggregate to its choice too: the row that `keeps` leaves is the one `update` chose.
+/// Tests the laws of selection too: the row that `prefers_old` leaves is the one that `update` selected.
 fn selective<A: Aggregate<Accumulator: Selective>>(aggregate: &A, rows: usize, cuts: Cuts) -> TestCaseResult {
     let accumulator = aggregate.accumulator();
     laws(aggregate, rows, cuts, &exact)?;
@@ -210,7 +210,7 @@ fn one_thread() -> Threads {
     Threads::new(1, &Cancel::default())
 }
 
-/// The column behind [`BEFORE`] rows that are not its own, and its inclusion.
+/// The column after [`BEFORE`] rows that do not belong to it, and its mask.
 fn sliced(column: ArrayRef, filter: &[bool]) -> (ArrayRef, RowMask) {
     let column = column.slice(BEFORE, column.len() - BEFORE);
     let filter = (filter.len() >= column.len()).then(|| BooleanArray::from(filter[..column.len()].to_vec()));
@@ -308,7 +308,7 @@ proptest! {
 
     #[test]
     fn decimal_sums_and_averages(values in values(), filter in filters(), cuts in cuts()) {
-        // Up to 37 digits, and up to 76: of the latter a handful leaves 256 bits.
+        // Up to 37 digits, and up to 76: a few of the latter exceed 256 bits.
         let many = i256::from_i128(10_i128.pow(38)).wrapping_mul(i256::from_i128(10_i128.pow(18)));
         let narrow = values.iter().map(|value| value.map(|value| i128::from(value) * 10_i128.pow(18)));
         let wide = values.iter().map(|value| value.map(|value| i256::from_i128(i128::from(value)).wrapping_mul(many)));
@@ -382,7 +382,7 @@ proptest! {
         let times = (0..rows as i64).map(|row| row * row % 37).collect();
         let by = TimeClock { times, half_life: 5.0 };
         laws(&EwmMean::timed(&column, inclusion.clone(), by).unwrap(), rows, cuts, &near(1e-9))?;
-        // As many bins as rows: then it is exact.
+        // As many bins as rows: then the result is exact.
         let fields = vec![Field::new("x", DataType::Float64, true), Field::new("y", DataType::Float64, true)];
         let output = DataType::List(Arc::new(Field::new("element", DataType::Struct(fields.into()), true)));
         laws(&BinList::over(&column, inclusion, ROWS, output).unwrap(), rows, cuts, &exact)?;
@@ -481,7 +481,7 @@ proptest! {
     }
 }
 
-/// Minimum and maximum of `column` as `T`'s natives.
+/// Minimum and maximum of `column` as natives of `T`.
 fn natives<T: ArrowPrimitiveType<Native: TotalOrd>>(column: ArrayRef, filter: &[bool], cuts: Cuts) -> TestCaseResult {
     let (column, inclusion) = sliced(column, filter);
     let least = MinMax::<T, false>::new(&column, inclusion.clone()).unwrap();
@@ -492,7 +492,7 @@ fn natives<T: ArrowPrimitiveType<Native: TotalOrd>>(column: ArrayRef, filter: &[
     selective(&greatest, column.len(), cuts)
 }
 
-/// Minimum and maximum of `column` by bytes.
+/// Minimum and maximum of `column` by byte keys.
 fn bytes(column: ArrayRef, filter: &[bool], cuts: Cuts) -> TestCaseResult {
     let (column, inclusion) = sliced(column, filter);
     for which in [Extremum::Min, Extremum::Max] {
@@ -506,7 +506,7 @@ fn bytes(column: ArrayRef, filter: &[bool], cuts: Cuts) -> TestCaseResult {
     Ok(())
 }
 
-/// An extremum has its column's exact type, and no rows have none.
+/// An extremum has its column's exact type, and is NULL for no rows.
 fn typed<A: Aggregate>(aggregate: &A, column: &ArrayRef) -> TestCaseResult {
     let nothing = answer(aggregate, &aggregate.accumulator().init()).unwrap();
     prop_assert_eq!(nothing.data_type(), column.data_type());

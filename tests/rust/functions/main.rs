@@ -1,4 +1,4 @@
-//! The functions, held against their definitions.
+//! The functions compared with their definitions.
 #![allow(missing_docs, unreachable_pub, clippy::expect_used, clippy::panic, clippy::pedantic, clippy::unwrap_used)]
 
 mod cases;

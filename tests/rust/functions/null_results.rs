@@ -1,4 +1,5 @@
-//! NULL where the frame has no value, or too few rows: the same over every layout of a column as over a plain one.
+//! NULL where the frame has no value, or fewer rows than `min_rows`: the same for every layout of a column as for a
+//! plain one.
 
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use windrow::{Arg, Bound, Call, Frame, Options, OrderKey, Plan, WindowSpec};
 
 use crate::fuzz::cases;
 
-/// The values as text, which no layout changes.
+/// The values as strings, which do not depend on the layout.
 fn shown(column: &ArrayRef) -> Vec<String> {
     let options = FormatOptions::default().with_null("NULL");
     let formatter = ArrayFormatter::try_new(column, &options).unwrap();
@@ -24,7 +25,7 @@ fn run_ends(values: &ArrayRef) -> ArrayRef {
     cast(values, &kind).unwrap()
 }
 
-/// A union of one type, which has no validity of its own.
+/// A union of one type, which has no validity bitmap of its own.
 fn union(values: &ArrayRef) -> ArrayRef {
     let fields = UnionFields::try_new([0], [Field::new("v", DataType::Int64, true)]).unwrap();
     let ids = vec![0_i8; values.len()];

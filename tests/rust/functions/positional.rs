@@ -1,4 +1,4 @@
-//! Value and ranking functions against their definitions: over any frame, of any type, whole and cut into sections.
+//! Value and ranking functions compared with their definitions: any frame, any type, whole and cut into sections.
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use windrow::internals::{
 };
 use windrow::{Bound, Cancel, Error, Exclude, Frame, Units};
 
-/// Rows in order: where partitions and peer groups begin, the order key, a value, and whether a filter passes.
+/// Sorted rows: partition and peer group boundaries, the order key, a value, and whether a filter passes.
 #[derive(Debug, Clone)]
 struct Rows {
     partitions: Vec<bool>,
@@ -56,14 +56,14 @@ impl Rows {
     }
 }
 
-/// The run between set bits that holds `row`.
+/// The run between set bits that contains `row`.
 fn run(starts: &[bool], row: usize) -> Range<usize> {
     let begin = (0..=row).rev().find(|&row| starts[row]).unwrap_or(0);
     let end = (row + 1..starts.len()).find(|&row| starts[row]).unwrap_or(starts.len());
     begin..end
 }
 
-/// Which rows take part.
+/// Which rows are counted.
 #[derive(Debug, Clone, Copy)]
 enum Takes {
     All,
@@ -93,7 +93,7 @@ impl Takes {
     }
 }
 
-/// Types a column of small numbers can have.
+/// Types that a column of small numbers can have.
 #[derive(Debug, Clone, Copy)]
 enum Type {
     Int64,
@@ -122,7 +122,7 @@ fn column(values: &[Option<i64>], of: Type) -> ArrayRef {
     }
 }
 
-/// The values as text, so that equal values of differently laid out arrays are equal.
+/// The values as strings, so that equal values of differently encoded arrays are equal.
 fn show(array: &dyn Array) -> Vec<String> {
     let format = ArrayFormatter::try_new(array, &FormatOptions::new().with_null("NULL")).unwrap();
     (0..array.len()).map(|row| format.value(row).to_string()).collect()
@@ -146,7 +146,7 @@ fn evaluate(evaluator: &dyn Evaluator, plan: &FramePlan, section: &Section) -> A
 /// Makes an evaluator over some of the rows.
 type Make<'a> = &'a dyn Fn(&Section, Range<usize>) -> Box<dyn Evaluator>;
 
-/// The answers, the rows coming in `pieces`, each with so many rows more kept than asked for.
+/// The results when rows arrive in `pieces`, each with a number of extra rows kept.
 fn streamed(rows: &Rows, make: Make, plan: &FramePlan, state: bool, pieces: &[(usize, usize)]) -> Vec<ArrayRef> {
     let mut answers = Vec::new();
     let (mut kept, mut answered, mut arrived) = (0, 0, 0);
@@ -168,7 +168,7 @@ fn streamed(rows: &Rows, make: Make, plan: &FramePlan, state: bool, pieces: &[(u
         let settled = kept + if open { evaluator.first_unsettled(&frames) } else { section.rows };
         assert!(settled <= arrived);
         let settled = settled.max(answered);
-        // In two blocks, the second one first: an answer depends on no other.
+        // In two blocks, the second one first: results do not depend on each other.
         let middle = answered + (settled - answered) / 3;
         let block = |rows: Range<usize>| {
             let rows = rows.start - kept..rows.end - kept;
@@ -201,7 +201,7 @@ fn streamed(rows: &Rows, make: Make, plan: &FramePlan, state: bool, pieces: &[(u
     }
 }
 
-/// `of` from `expected`'s rows, as text.
+/// The values of `of` at `expected`'s rows, as strings.
 fn gathered(of: &ArrayRef, expected: &[Option<usize>]) -> Vec<String> {
     let shown = show(of);
     expected.iter().map(|row| row.map_or("NULL".into(), |row| shown[row].clone())).collect()
@@ -211,7 +211,7 @@ fn all(answers: &[ArrayRef]) -> Vec<String> {
     answers.iter().flat_map(|answer| show(answer)).collect()
 }
 
-/// Rows in a few stretches: some long enough to cross the counters of a mask, or all null.
+/// Rows in a few stretches: some long enough to span several counters of a mask, or all null.
 fn rows() -> impl Strategy<Value = Rows> {
     let length = prop_oneof![10 => 1_usize..6, 3 => 6_usize..40, 1 => 500_usize..1200];
     let stretch = (length, prop::bool::weighted(0.5), 0_u8..4, 0_u8..4, 0_u8..4, any::<u64>());
@@ -416,7 +416,7 @@ proptest! {
     }
 }
 
-/// A row's place, as text.
+/// A row's rank, as a string.
 fn place(rows: &Rows, which: rank::RankKind, row: usize) -> String {
     use rank::RankKind;
     let partition = rows.partition(row);
@@ -436,7 +436,7 @@ fn place(rows: &Rows, which: rank::RankKind, row: usize) -> String {
                 .remove(0)
         }
         RankKind::Ntile(buckets) => {
-            // Deal the rows out: each bucket in turn takes an equal share of the rows left, rounded up.
+            // Distributes the rows: each bucket in turn gets an equal share of the remaining rows, rounded up.
             let (mut left, mut number, mut bucket) = (partition.len(), number, 1);
             for buckets in (1..=buckets as usize).rev() {
                 let share = left.div_ceil(buckets);
@@ -450,7 +450,7 @@ fn place(rows: &Rows, which: rank::RankKind, row: usize) -> String {
     }
 }
 
-/// A column of four values of each kind of type, the third of them NULL where the type has NULL.
+/// A column of four values of each kind of type, the third of them NULL if the type has NULLs.
 fn columns_of_all_types() -> Vec<ArrayRef> {
     let texts = || vec![Some("a"), Some("a text of more than twelve bytes"), None, Some("")];
     let numbers: ArrayRef = Arc::new(Int64Array::from(vec![Some(1), Some(2), None, Some(4)]));
@@ -467,7 +467,7 @@ fn columns_of_all_types() -> Vec<ArrayRef> {
             [Some(vec![Some(1), None]), Some(vec![Some(3), Some(4)]), None, Some(vec![None, None])],
             2,
         )),
-        // A field that is not nullable, in a struct that is.
+        // A field that is not nullable in a nullable struct.
         Arc::new(StructArray::new(
             vec![Field::new("x", DataType::Int64, false), Field::new("y", DataType::Utf8, true)].into(),
             vec![Arc::new(Int64Array::from(vec![1, 2, 3, 4])), Arc::new(StringArray::from(texts()))],
@@ -520,7 +520,7 @@ fn columns_of_all_types() -> Vec<ArrayRef> {
     columns
 }
 
-/// A value that `show` gives for no value.
+/// The string that `show` gives for NULL.
 fn null_of(data_type: &DataType) -> String {
     show(&new_null_array(data_type, 1)).remove(0)
 }
@@ -584,7 +584,7 @@ fn default_outside_the_dictionary_is_accepted() {
     let answers = evaluate(&lag, &plan, &section);
     assert_eq!(answers.data_type(), column.data_type());
     assert_eq!(show(&answers)[..3], ["other", "0", "1"]);
-    // One value more than keys. Two halves as partitions take all values but two, and the default twice.
+    // One value more than there are keys. Two halves as partitions use all values but two, and the default twice.
     let mut filler: Vec<Option<String>> = (0..128).map(|value| Some(format!("x{value}"))).collect();
     filler[0] = None;
     let fillers: ArrayRef = Arc::new(filler.iter().map(Option::as_deref).collect::<DictionaryArray<Int8Type>>());
@@ -612,7 +612,7 @@ fn rank_beyond_i32_is_an_error() {
     assert_eq!(show(&evaluate(rank::RankKind::RowNumber, 0..2).unwrap()), ["2147483646", "2147483647"]);
     let error = evaluate(rank::RankKind::RowNumber, 0..3).unwrap_err();
     assert_eq!(error.kind(), windrow::ErrorKind::Overflow);
-    // The rows go on the peer group of the last row covered.
+    // The rows continue the peer group of the last covered row.
     assert_eq!(show(&evaluate(rank::RankKind::Rank, 0..3).unwrap()), ["5", "5", "5"]);
     assert_eq!(show(&evaluate(rank::RankKind::DenseRank, 0..3).unwrap()), ["2", "2", "2"]);
 }

@@ -1,4 +1,4 @@
-//! A user's functions without a host: every strategy, batches cut anywhere, against frames folded by hand.
+//! User-defined functions without a host: every strategy, batches cut anywhere, compared with frames folded by hand.
 
 use std::any::Any;
 use std::ops::Range;
@@ -13,7 +13,7 @@ use windrow::{
     Stream, UserAggregate, UserFrames, UserFunction, UserPartitions, UserResults, UserState, WindowSpec,
 };
 
-/// The frame's values as a text, in order; as able as it says.
+/// The frame's values as a string, in order; merges and retracts as configured.
 #[derive(Debug)]
 struct Texts {
     merges: bool,
@@ -131,7 +131,7 @@ impl UserPartitions for Lengths {
 
 const ROWS: i64 = 90;
 
-/// Sorted rows: partitions of 1, 2, 3 ... rows, each row its own peer.
+/// Sorted rows: partitions of 1, 2, 3, ... rows, each row its own peer.
 fn rows() -> Result<RecordBatch> {
     let k: Vec<i64> = (1..).flat_map(|k| vec![k; k as usize]).take(ROWS as usize).collect();
     let x: Int64Array = (0..ROWS).map(|row| (row % 7 != 3).then_some(row)).collect();
@@ -148,7 +148,7 @@ fn spec(call: Call) -> WindowSpec {
     WindowSpec::new().partition_by(["k"]).order_by([OrderKey::asc("t")]).call(call)
 }
 
-/// What the frames of `before` and `after` rows hold (`None`: all of them), read in the order of `y` or not.
+/// The values in the frames of `before` and `after` rows (`None`: unbounded), read in the order of `y` or in row order.
 fn expected(batch: &RecordBatch, before: Option<i64>, after: Option<i64>, excludes: bool, by_y: bool) -> Vec<String> {
     let column = |index: usize| batch.column(index).as_primitive::<Int64Type>();
     let (k, x, y) = (column(0), column(2), column(3));

@@ -1,4 +1,4 @@
-//! The rows of the catalog say all there is to say, and no two parts of a row contradict each other.
+//! The rows of the catalog are complete, and no two parts of a row contradict each other.
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ fn types() -> Vec<DataType> {
     ]
 }
 
-/// The signatures of a call for each type of its values that it takes, and that type.
+/// The signatures of a call for each value type that it accepts, and that type.
 fn signatures(function: &Function, modifiers: Modifiers) -> Vec<(DataType, Signature)> {
     let of = |value: DataType| {
         let required = function.arguments.iter().filter(|argument| argument.presence == Presence::Required);
@@ -101,7 +101,7 @@ fn catalog_arguments_are_valid() {
                 assert!(fits, "{name}: {constant:?} stands for no {}", argument.name);
             }
         }
-        // What a row says of values it says of an argument that holds some.
+        // What a row says about values refers to an argument that holds some.
         let values = function.arguments.iter().any(|argument| argument.role.is_value());
         let reads = function.nulls != NullHandling::Kept || function.distinct != Distinct::Refused;
         assert!(values || !reads, "{name} has no values");
@@ -126,7 +126,7 @@ fn catalog_rows_are_consistent() {
             WithinGroup::Key => assert_eq!(function.argument_order, ArgumentOrder::Values, "{name}"),
             WithinGroup::Rows => assert_eq!(function.argument_order, ArgumentOrder::Rows, "{name}"),
         }
-        // What reads its rows in an order depends on it; what does not can be given none.
+        // A function that reads its rows in an order depends on it; the others accept no argument order.
         let by_rows = matches!(function.order_sensitivity, OrderSensitivity::Rows | OrderSensitivity::Peers);
         match function.argument_order {
             ArgumentOrder::Rows => assert!(by_rows, "{name}: ORDER BY and the order of rows"),
@@ -140,7 +140,7 @@ fn catalog_rows_are_consistent() {
     }
 }
 
-/// The types a row gives are those that it says it keeps; its states allow what its order sensitivity says.
+/// The result types agree with `keeps_type`, and the algebra with the order sensitivity.
 #[test]
 fn result_types_match_the_catalog() {
     let mut called = 0;
@@ -168,7 +168,7 @@ fn result_types_match_the_catalog() {
                 }
                 _ => assert_ne!(function.order_sensitivity, OrderSensitivity::Values, "{what}"),
             }
-            // Views are asked for of lists of the frame's values alone.
+            // List views are requested only for lists of the frame's values.
             let views =
                 function.signature(std::slice::from_ref(given), Modifiers { list_views: true, ..Modifiers::default() });
             assert!(views.is_ok() || function.argument_count() != (1, 1), "{what} is taken without views");

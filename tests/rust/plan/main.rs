@@ -1,4 +1,4 @@
-//! What a plan decides.
+//! The decisions of a plan.
 #![allow(missing_docs, unreachable_pub, clippy::expect_used, clippy::panic, clippy::pedantic, clippy::unwrap_used)]
 
 #[path = "../support/fuzz.rs"]

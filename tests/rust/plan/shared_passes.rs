@@ -1,4 +1,4 @@
-//! Calls that are answered together say what each says alone, over all rows and in a stream.
+//! Calls that share a pass give the results of each call alone, over all rows and in a stream.
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int64Array, RecordBatch};
@@ -10,7 +10,7 @@ use crate::support::{Row, batch, check, frame, row, units};
 
 const COLUMNS: [&str; 8] = ["i32", "i64", "u64", "finite", "dec128", "dec256", "duration", "utf8"];
 
-/// What is asked of one column, in an order in which no pass is found at once.
+/// The calls over one column, in an order in which passes are not adjacent.
 const ASKED: [&str; 12] = [
     "count",
     "avg",
@@ -26,7 +26,7 @@ const ASKED: [&str; 12] = [
     "stddev_pop",
 ];
 
-/// What is asked of two columns.
+/// The calls over two columns.
 const PAIRED: [&str; 11] = [
     "regr_slope",
     "corr",
@@ -41,7 +41,7 @@ const PAIRED: [&str; 11] = [
     "regr_intercept",
 ];
 
-/// All calls that the plan takes over the frame, some of them filtered.
+/// All calls that the plan accepts for the frame, some of them filtered.
 fn calls(batch: &RecordBatch, frame: &Frame) -> Vec<Call> {
     let mut calls = Vec::new();
     for filtered in [false, true] {
@@ -111,7 +111,7 @@ proptest! {
     }
 }
 
-/// An overflow is said of the call that asked for it, whoever else reads the same states.
+/// An overflow is reported for the call that caused it, whichever other calls share its states.
 #[test]
 fn error_names_the_failing_call() {
     let column: ArrayRef = Arc::new(Int64Array::from(vec![i64::MAX, 1]));

@@ -1,4 +1,4 @@
-//! One sort serves calls of a shorter order only where ties cannot change their answers.
+//! One sort serves calls of a shorter order only where ties cannot change their results.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ fn call(function: &str) -> Call {
     Call::new(function, arguments.iter().copied().map(Arg::column).chain(literal))
 }
 
-/// How many sorts a call of the shorter order takes beside one of the longer.
+/// The number of sorts for a call of the shorter order together with one of the longer.
 fn sorts(shorter: WindowSpec) -> usize {
     let plan = plan(&[shorter, over(&["t", "id"], call("row_number"))]);
     let streams = Stream::new(Arc::new(plan.clone())).is_ok_and(|stream| stream.sort_keys().is_ok());
@@ -82,7 +82,7 @@ fn shorter_orders_come_first_and_ties_need_row_numbers() {
     assert_eq!(found, [sort(&[1, 2], false), sort(&[0], false)]);
     let found = plan(&[row_number(&["t"]), row_number(&["u"]), row_number(&["u", "t"])]).sorts();
     assert_eq!(found, [sort(&[0], false), sort(&[1], true), sort(&[2], false)]);
-    // Whose answers ties cannot change needs no numbers.
+    // Calls whose results ties cannot change need no row numbers.
     let found = plan(&[row_number(&["t"]), over(&["u"], call("rank"))]).sorts();
     assert_eq!(found, [sort(&[0], false), sort(&[1], false)]);
 }

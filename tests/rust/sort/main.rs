@@ -1,4 +1,4 @@
-//! The order of rows, groups, and columns moved by both.
+//! The order of rows, groups, and columns permuted by both.
 #![allow(missing_docs, unreachable_pub, clippy::expect_used, clippy::panic, clippy::pedantic, clippy::unwrap_used)]
 
 #[path = "../support/fuzz.rs"]

@@ -1,4 +1,4 @@
-//! Row order, grouping, edges and gathering against a naive comparison of values, for every type that has an order.
+//! Row order, grouping, boundaries and gathering compared with a naive comparison of values, for every orderable type.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use windrow::Cancel;
 use windrow::internals::{Boundaries, SortColumn, cluster, find_boundaries, first_descent, gather, restore, sort};
 
-/// A value as the naive comparison sees it.
+/// A value in the form that the naive comparison uses.
 #[derive(Debug, Clone)]
 enum Value {
     Null,
@@ -24,7 +24,7 @@ enum Value {
     Several(Vec<Value>),
 }
 
-/// Spark's order, nulls smallest.
+/// Spark's order, with nulls smallest.
 fn compare(left: &Value, right: &Value) -> Ordering {
     match (left, right) {
         (Value::Null, Value::Null) => Ordering::Equal,
@@ -136,7 +136,7 @@ fn value(column: &ArrayRef, row: usize) -> Value {
     }
 }
 
-/// Numbers from a seed (splitmix64).
+/// Pseudorandom numbers from a seed (splitmix64).
 struct Random(u64);
 
 impl Random {
@@ -152,7 +152,7 @@ impl Random {
         (self.next() % end as u64) as usize
     }
 
-    /// Mostly few small numbers, at times anything, at times the ends.
+    /// Mostly few small numbers, sometimes any number, sometimes the extremes.
     fn number(&mut self, spread: Spread) -> i128 {
         let wide = || i128::MIN;
         match (spread, self.below(8)) {
@@ -166,11 +166,11 @@ impl Random {
 
 #[derive(Debug, Clone, Copy)]
 enum Spread {
-    /// Six values.
+    /// Six distinct values.
     Few,
-    /// Few values, and the ends of the type's range.
+    /// Few distinct values, and the extremes of the type.
     Mixed,
-    /// A million values.
+    /// A million distinct values.
     Dense,
 }
 
@@ -398,7 +398,7 @@ fn lists(
     (lengths, values)
 }
 
-/// The order a stable sort by the naive comparison gives.
+/// The order of a stable sort by the naive comparison.
 fn expected(columns: &[SortColumn]) -> Vec<u32> {
     let rows = columns.first().map_or(0, |column| column.values.len());
     let values: Vec<_> = columns.iter().map(|column| values(&column.values)).collect();
@@ -552,7 +552,7 @@ fn every_type_sorts_in_both_directions_with_nulls_at_both_ends() {
     }
 }
 
-/// An order known by construction, for rows too many for the naive comparison of values.
+/// An order known by construction, for too many rows to compare naively.
 fn check_large(rows: usize, threads: usize, values: impl Fn(usize, &mut Random) -> i64, shift: u32) {
     let random = &mut Random(7);
     let keys: Vec<i64> = (0..rows).map(|row| values(row, random)).collect();
@@ -582,7 +582,7 @@ fn many_rows_sort_on_one_thread_and_on_several() {
             },
             50,
         );
-        // Key and row number take 64 bits and some more: the top ones leave the word.
+        // Key and row number need more than 64 bits together, so the row number's top bits do not fit the word.
         check_large(200_000, threads, |_, random| random.below(1 << 26) as i64, 40);
     }
 }
@@ -601,12 +601,12 @@ fn long_texts_with_a_common_prefix_sort() {
     let texts = SortColumn { values: Arc::new(texts), options: SortOptions::new(true, false) };
     check_sort(&[texts.clone(), SortColumn::ascending(Arc::new(numbers.clone()))], 2);
     check_sort(&[SortColumn::ascending(Arc::new(numbers)), texts], 1);
-    // Each text begins all longer ones: equal beginnings within equal beginnings.
+    // Each string is a prefix of all longer ones: equal prefixes within equal prefixes.
     let nested: StringArray = (0..3000).map(|row| Some("a".repeat((row * 7) % 1500))).collect();
     check_sort(&[SortColumn::ascending(Arc::new(nested))], 1);
 }
 
-/// A word holds the beginning of one text only: what stands behind it is dropped when a second one comes.
+/// A word holds the prefix of one string only: keys packed after it are dropped when a second string is added.
 #[test]
 fn long_texts_between_short_keys_sort() {
     let random = &mut Random(11);

@@ -1,4 +1,4 @@
-//! What the property tests share: random columns of every type, frames, and comparing.
+//! Shared by the property tests: random columns of every type, frames, and comparison.
 
 use std::sync::Arc;
 
@@ -16,8 +16,8 @@ use arrow_schema::{DataType, Field};
 use proptest::prelude::*;
 use windrow::{Bound, Exclude, Frame, Units};
 
-/// One row from which all columns are made: a partition, an order key, and a value; small numbers, so that ties are
-/// common.
+/// One row, from which all columns are generated: a partition, an order key, and a value; small numbers, so that ties
+/// are common.
 #[derive(Debug, Clone)]
 pub struct Row {
     pub partition: Option<i32>,
@@ -84,7 +84,7 @@ pub fn batch(rows: &[Row]) -> RecordBatch {
         ("kf", Arc::new(rows.iter().map(|row| row.key.map(float)).collect::<Float64Array>())),
         ("kd", Arc::new(rows.iter().map(|row| row.key.map(|key| key * 20)).collect::<Date32Array>())),
         ("flag", Arc::new(rows.iter().map(|row| row.flag).collect::<BooleanArray>())),
-        // Offsets, some of them negative, that let frames jump.
+        // Offsets, some of them negative, that make frames jump.
         ("off", Arc::new(values().map(|value| (value.unwrap_or(7) * 3).rem_euclid(7) - 2).collect::<Int32Array>())),
         ("i8", Arc::new(values().map(|value| value.map(|value| value as i8)).collect::<Int8Array>())),
         ("i16", Arc::new(values().map(|value| value.map(|value| value as i16)).collect::<Int16Array>())),
@@ -173,7 +173,7 @@ pub fn exclude() -> impl Strategy<Value = Exclude> {
     ]
 }
 
-/// A frame of any shape, its offsets small, rarely huge; those that SQL refuses left out.
+/// A frame of any shape, with small and rarely huge offsets; those that SQL rejects are left out.
 pub fn frame(units: impl Strategy<Value = Units>) -> impl Strategy<Value = Frame> {
     let offset = || prop_oneof![12 => -3..4_i64, 1 => Just(i64::MAX), 1 => Just(-i64::MAX)];
     let start = prop_oneof![
@@ -195,7 +195,7 @@ pub fn units() -> impl Strategy<Value = Units> {
     prop_oneof![Just(Units::Rows), Just(Units::Range), Just(Units::Groups)]
 }
 
-/// Whether two columns are equal: floats nearly, or as near as `slack`, everything else exactly.
+/// Whether two columns are equal: floats nearly, or within `slack`, everything else exactly.
 pub fn check(expected: &ArrayRef, found: &ArrayRef, slack: f64) -> Result<(), String> {
     let close = |expected, found| close(expected, found, slack);
     if expected.data_type() != found.data_type() {
