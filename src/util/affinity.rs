@@ -133,7 +133,7 @@ mod other {
             Self
         }
 
-        pub(crate) fn only_one_is_busy() -> bool {
+        pub(crate) fn is_only_busy_thread() -> bool {
             false
         }
 

@@ -154,7 +154,7 @@ fn store_lines(lines: &[[u8; LINE_BYTES]], to: &mut [CacheLine]) {
 
 /// Writes lines by normal stores.
 #[cfg(not(target_arch = "x86_64"))]
-fn past(lines: &[[u8; LINE_BYTES]], to: &mut [CacheLine]) {
+fn store_lines(lines: &[[u8; LINE_BYTES]], to: &mut [CacheLine]) {
     lines.iter().zip(to).for_each(|(line, to)| copy_bytes(line, &mut to.0));
 }
 

@@ -337,8 +337,8 @@ impl<C: Clock> Accumulator for RecursiveEwm<C> {
 pub struct EwmMean;
 
 impl EwmMean {
-    /// The weighted mean of a column of doubles in which each row of `rows` ages the values before it by the factor `1
-    /// - alpha`.
+    /// The weighted mean of a column of doubles. Each row of `rows` multiplies the weights of the values before it by
+    /// `1 - alpha`.
     ///
     /// # Errors
     /// The column has another type.

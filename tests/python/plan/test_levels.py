@@ -90,16 +90,16 @@ class TestModel:
 def test_how_deep_and_how_often_calls_may_stand_in_calls():
     table = pa.table({"x": [1, 2, 3]})
 
-    def nested(levels, times):
+    def nested(deep, times):
         item = "x"
-        for _ in range(levels):
+        for _ in range(deep):
             item = wr.sum(item).over(wr.window(*[item] * (times - 1)))
         return item
 
     deepest = wr.with_columns(table, y=nested(32, 1))["y"].to_pylist()
     assert deepest == [6 * 3**31] * 3
     assert wr.with_columns(table, y=nested(9, 2))["y"].to_pylist() == [1, 2, 3]
-    for levels, times, begun in ((33, 1, 32), (500, 1, 32), (10, 2, 9), (100, 2, 9)):
+    for deep, times, begun in ((33, 1, 32), (500, 1, 32), (10, 2, 9), (100, 2, 9)):
         with pytest.raises(wr.SpecError, match="calls may be nested 32 levels deep, and 1,000 may stand in one"):
-            nested(levels, times)
+            nested(deep, times)
         assert nested(begun, times) is not None

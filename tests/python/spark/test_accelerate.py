@@ -99,7 +99,7 @@ ABOVE_AND_BELOW = {
 def test_whatever_stands_above_and_below(spark, name):
     theirs = ABOVE_AND_BELOW[name](spark, spark.table("t"))
     with warnings.catch_warnings():
-        warnings.simplefilter("error")
+        warnings.simplefilter("error", UserWarning)
         ours = wr.spark.accelerate(theirs)
     assert count(ours, "Window [") == 0 < count(theirs, "Window [")
     assert count(ours, "MapInArrow") > 0
@@ -134,7 +134,7 @@ def test_functions_frames_and_types(spark, ansi):
     try:
         theirs = spark.sql(FUNCTIONS)
         with warnings.catch_warnings():
-            warnings.simplefilter("error")
+            warnings.simplefilter("error", UserWarning)
             ours = wr.spark.accelerate(theirs)
         assert count(ours, "Window [") == 0
         same(ours, theirs)
@@ -207,9 +207,9 @@ def test_what_is_left_to_spark_is_named(spark):
     )
     with pytest.warns(UserWarning, match="windrow leaves to Spark") as caught:
         ours = wr.spark.accelerate(theirs)
-    assert len(caught) == 1
-    assert caught[0].filename == __file__
-    lines = str(caught[0].message).split("\n")[1:]
+    [warning] = [w for w in caught if w.category is UserWarning]  # PySpark has one of its own about pandas
+    assert warning.filename == __file__
+    lines = str(warning.message).split("\n")[1:]
     assert len(lines) == 3
     assert count(ours, "MapInArrow") == 1
     same(ours, theirs)
@@ -217,7 +217,7 @@ def test_what_is_left_to_spark_is_named(spark):
         alone = spark.sql(f"SELECT {item} FROM t")
         with pytest.warns(UserWarning, match="windrow leaves to Spark") as caught:
             assert wr.spark.accelerate(alone) is alone
-        assert reason in str(caught[0].message)
+        assert any(reason in str(w.message) for w in caught)
 
 
 def test_python_functions_are_left_to_spark(spark):

@@ -207,7 +207,7 @@ def test_settings_and_warnings(t, u):
         assert nodes(wr.sql(query, u=u), "MapInArrow") == 0
     assert nodes(wr.sql(query, u=u), "MapInArrow") == 1
     with warnings.catch_warnings():
-        warnings.simplefilter("error")
+        warnings.simplefilter("error", UserWarning)
         assert nodes(wr.sql("SELECT id, lag(w) OVER (PARTITION BY g ORDER BY id) l FROM u", u=u), "MapInArrow") == 0
     with pytest.warns(UserWarning, match="windrow leaves to Spark") as caught:
         wr.sql("SELECT count_min_sketch(w, 0.5D, 0.5D, 1) OVER (PARTITION BY g) c FROM u", u=u)
