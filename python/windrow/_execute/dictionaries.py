@@ -26,9 +26,6 @@ __all__ = ["Dictionaries"]
 # pyarrow has no look-up of views
 _PLAIN = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
 
-# Distinct values are listed in their order; other functions that take DISTINCT add their values up, or join texts.
-_LISTING = frozenset({"collect_list", "array_agg"})
-
 
 class Dictionaries:
     """The dictionaries of the columns from which calls take values, merged as batches come.
@@ -302,7 +299,7 @@ def _comparing(call: BoundCall, position: Callable[[str], str]) -> BoundCall:
     """
     known = function_of(call.function) if call.user is None else None
     compared = set() if known is None else set(known.positions("ordered"))
-    if call.distinct and call.function in _LISTING:
+    if call.distinct and known is not None and known.keeps_type:  # distinct values are listed in their order
         compared.add(0)
     args = tuple(
         ColumnArgument(position(a.column)) if i in compared and isinstance(a, ColumnArgument) else a

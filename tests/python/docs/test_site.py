@@ -98,7 +98,7 @@ wr.plot_frame(wr.window(order_by="x"), t, row=0)
     [
         ("```python\n1 / 0\n```", "ZeroDivisionError: division by zero"),
         ("```python\nimport windrow as wr\nwr.summ\n```", "no attribute 'summ'"),
-        ("```sql\nSELECT sum(x) OVER () FROM nothing\n```", "no frame has that name"),
+        ("```sql\nSELECT sum(x) OVER () FROM nothing\n```", "write wr.sql(query, nothing=frame)"),
         ("```{code-block} python\n:class: raises\n1 + 1\n```", "was to raise an exception, and did not"),
         (
             "".join(

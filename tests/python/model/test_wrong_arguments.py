@@ -73,7 +73,7 @@ def wrong_values():
 TABLE = pa.table({"x": [2, None, 1], "id": [1, 2, 3]})
 
 #: What is public and no constructor of anything: errors, what sets something, and what another function gives.
-LEFT_OUT = {"config", "spark", "Operator", *(n for n in wr.__all__ if n.endswith("Error"))}
+LEFT_OUT = {"config", "spark", "Operator", "FramePlot", *(n for n in wr.__all__ if n.endswith("Error"))}
 
 
 def constructors():

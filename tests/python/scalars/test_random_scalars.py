@@ -493,7 +493,7 @@ def test_times_beyond_64_bits_are_errors():
             with pytest.raises(wr.ArithmeticOverflowError, match="OVERFLOW"):
                 answer(text, frame)
     frame = pa.table({"t": late["ns"]})
-    with pytest.raises(wr.SpecError, match=r"datetime\[ns\]"):
+    with pytest.raises(wr.DataError, match=r"datetime\[ns\]"):
         answer("t + INTERVAL '300' YEAR", frame)
     with pytest.raises(wr.UnsupportedError, match="nanoseconds that are not enough"):
         answer("coalesce(t, TIMESTAMP_NTZ '9999-12-31 00:00:00')", frame)
