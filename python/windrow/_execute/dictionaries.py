@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .._model.catalog import function_of
+from .._model.catalog import Function, function_of
 from .._model.names import fresh
 from .._model.replace import replace
 from .._plan.bound import BoundCall, ColumnArgument, SortKey
@@ -292,6 +292,11 @@ def _dictionary(array: pa.Array) -> pa.Array:
     return array.dictionary
 
 
+def _gives_values(function: Function) -> bool:
+    """Whether results are values of rows, or lists of them, and not text joined of them or a sum."""
+    return function.keeps_type and function.order_sensitivity == "rows" and function.within_group is None
+
+
 def _comparing(call: BoundCall, position: Callable[[str], str]) -> BoundCall:
     """Have a call read positions where it compares values: as keys, and as the argument that orders or is made unique.
 
@@ -299,7 +304,7 @@ def _comparing(call: BoundCall, position: Callable[[str], str]) -> BoundCall:
     """
     known = function_of(call.function) if call.user is None else None
     compared = set() if known is None else set(known.positions("ordered"))
-    if call.distinct and known is not None and known.keeps_type:  # distinct values are listed in their order
+    if call.distinct and known is not None and _gives_values(known):  # distinct values come in their order
         compared.add(0)
     args = tuple(
         ColumnArgument(position(a.column)) if i in compared and isinstance(a, ColumnArgument) else a
