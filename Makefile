@@ -179,6 +179,8 @@ sanitize:
 	modules=$$(sed -E 's#^src/(.*)\.rs$$#\1#; s#/mod$$##; s#/#::#g' <<<"$$files")
 	# The sanitizer is an option that the compiler keeps to nightly builds, whose library the stable one has as well.
 	export RUSTC_BOOTSTRAP=1 RUSTFLAGS="-Zsanitizer=address $${RUSTFLAGS:-}"
+	# Tests ask for more memory than there is.
+	export ASAN_OPTIONS=allocator_may_return_null=1
 	cargo test $(LOCKED) --target "$$host" --package windrow-allocator --lib
 	cargo test $(LOCKED) --target "$$host" --package windrow --lib -- $(or $(ARGS),$$modules)
 
