@@ -20,7 +20,7 @@ __all__ = ["Line", "Record", "Target", "targets"]
 ROOT = Path(__file__).parents[2]
 MIB = 1024 * 1024
 #: How each engine is drawn, ours last and on top.
-COLOURS = {"datafusion": "#7f7f7f", "duckdb": "#d9a400", "polars": "#4878cf", "windrow": "#c0392b"}
+COLOURS = dict(reversed(picture.COLOURS.items()))
 
 
 @dataclass

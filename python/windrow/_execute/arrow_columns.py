@@ -8,9 +8,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 __all__ = [
-    "BYTES", "as_bytes", "child_arrays", "compact", "empty_table", "has_run_ends", "rebuilt", "shown_values", "whole",
-    "with_buffers", "with_parts",
+    "BYTES", "WITHOUT_VIEWS", "as_bytes", "child_arrays", "compact", "empty_table", "has_run_ends", "rebuilt",
+    "shown_values", "whole", "with_buffers", "with_parts",
 ]  # fmt: skip
+
+#: The types with offsets that hold the same values, by the types of views: pyarrow takes and looks up no views.
+WITHOUT_VIEWS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
 
 #: The type of text's bytes, by the type of text.
 BYTES = {

@@ -17,14 +17,11 @@ from .._model.names import fresh
 from .._model.replace import replace
 from .._plan.bound import BoundCall, ColumnArgument, SortKey
 from ..exceptions import DataError, SpecError, shown
-from .arrow_columns import rebuilt
+from .arrow_columns import WITHOUT_VIEWS, rebuilt, with_parts
 from .explained_call import ExplainedCall
-from .ordered_categories import is_list, ordered_type, told, with_list_item
+from .ordered_categories import is_list, ordered_type, told
 
 __all__ = ["Dictionaries"]
-
-# pyarrow has no look-up of views
-_PLAIN = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
 
 
 class Dictionaries:
@@ -101,6 +98,9 @@ class Dictionaries:
         tuple
             The table of the columns that the calls now read, and these calls.
         """
+        if not any(t.ordered for t in self._types.values()):
+            self.read(table)
+            return table, self._calls
         taken = {n.lower() for n in table.column_names}
         positions: dict[str, str] = {}
 
@@ -311,7 +311,7 @@ def _comparing(call: BoundCall, position: Callable[[str], str]) -> BoundCall:
         for i, a in enumerate(call.args)
     )
     frame = call.frame
-    adds = frame is not None and frame.units == "range" and (frame.start.offset or frame.end.offset) is not None
+    adds = frame is not None and frame.units == "range" and any(b.offset is not None for b in (frame.start, frame.end))
     return replace(
         call,
         args=args,
@@ -331,7 +331,7 @@ def _can_look_up(dictionary: pa.DictionaryType) -> bool:
 
 
 def _plain(values: pa.Array) -> pa.Array:
-    return values.cast(_PLAIN.get(values.type, values.type))
+    return values.cast(WITHOUT_VIEWS.get(values.type, values.type))
 
 
 def _item(data_type: pa.DataType) -> pa.DataType:
@@ -343,7 +343,7 @@ def _item(data_type: pa.DataType) -> pa.DataType:
 
 def _with_item(data_type: pa.DataType, item: pa.DataType) -> pa.DataType:
     """Give a type of lists with other items, or the items' type for one that is no list."""
-    return with_list_item(data_type, _with_item(data_type.value_type, item)) if is_list(data_type) else item
+    return with_parts(data_type, [_with_item(data_type.value_type, item)]) if is_list(data_type) else item
 
 
 def _no_category(call: BoundCall, value: object, name: str) -> SpecError:

@@ -15,6 +15,7 @@ from .._model.names import HIDDEN
 from .._model.result_columns import without_places
 from .._plan.bound import BoundCall
 from ..exceptions import UnsupportedError
+from .arrow_columns import with_parts
 
 __all__ = [
     "carried_order",
@@ -24,7 +25,6 @@ __all__ = [
     "ordered_type",
     "refuse_comparison",
     "told",
-    "with_list_item",
 ]
 
 
@@ -115,15 +115,7 @@ def ordered_type(kind: pa.DataType, *, text: bool = False) -> pa.DataType:
         return pa.dictionary(kind.index_type, kind.value_type, ordered=True)
     if text and _is_text(kind):
         return pa.dictionary(pa.uint32(), kind, ordered=True)
-    return with_list_item(kind, ordered_type(kind.value_type, text=text)) if is_list(kind) else kind
-
-
-def with_list_item(kind: pa.DataType, item_type: pa.DataType) -> pa.DataType:
-    """Give a type of lists, of offsets or of views, with items of another type."""
-    item = kind.value_field.with_type(item_type)
-    if pa.types.is_large_list(kind):
-        return pa.large_list(item)
-    return pa.list_view(item) if pa.types.is_list_view(kind) else pa.list_(item)
+    return with_parts(kind, [ordered_type(kind.value_type, text=text)]) if is_list(kind) else kind
 
 
 def is_list(kind: pa.DataType) -> bool:

@@ -7,13 +7,12 @@ from collections.abc import Iterator
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .arrow_columns import child_arrays, rebuilt, whole, with_parts
+from .arrow_columns import WITHOUT_VIEWS, child_arrays, rebuilt, whole, with_parts
 
 __all__ = ["take_rows"]
 
 #: So many bytes have offsets of 32 bits in one array.
 _LONGEST = 2**31 - 1
-_VIEWS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
 
 
 def take_rows(column: pa.ChunkedArray, rows: pa.Array) -> pa.ChunkedArray:
@@ -57,8 +56,8 @@ def _pieces(chunks: list[pa.Array], rows: pa.Array) -> Iterator[pa.Array]:
 
 def _plain_type(kind: pa.DataType) -> pa.DataType:
     """Give a type of the same values of which pyarrow takes rows: views have offsets, and runs are written out."""
-    if kind in _VIEWS:
-        return _VIEWS[kind]
+    if kind in WITHOUT_VIEWS:
+        return WITHOUT_VIEWS[kind]
     if isinstance(kind, pa.BaseExtensionType):
         return _plain_type(kind.storage_type)
     if pa.types.is_run_end_encoded(kind):
@@ -71,7 +70,7 @@ def _plain(array: pa.Array) -> pa.Array:
     plain = _plain_type(kind)
     if plain == kind and not _has_dictionary(kind):
         return array
-    if kind in _VIEWS:
+    if kind in WITHOUT_VIEWS:
         return array.cast(plain)
     if isinstance(kind, pa.BaseExtensionType):
         return _plain(array.storage)
@@ -107,7 +106,7 @@ def _as_type(array: pa.Array, kind: pa.DataType) -> pa.Array:
     """Give an array of a plain type the type that it was made of."""
     if array.type == kind:
         return array
-    if kind in _VIEWS:
+    if kind in WITHOUT_VIEWS:
         return array.cast(kind)
     if isinstance(kind, pa.BaseExtensionType):
         return kind.wrap_array(_as_type(array, kind.storage_type))

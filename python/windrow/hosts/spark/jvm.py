@@ -15,6 +15,7 @@ from typing import Any
 
 from ..._model.expressions import is_instance
 from ..._model.intervals import Interval
+from ..._model.names import quoted
 from ...exceptions import SpecError, UnsupportedError
 
 __all__ = [
@@ -329,7 +330,7 @@ def with_frames(plan: Any, frames: Mapping[str, Any], session: Any) -> Any:
     if not frames:
         return plan
     # Spark makes the node, whose fields each release has more of; only the plans in it are exchanged.
-    names = ["`" + name.replace("`", "``") + "`" for name in frames]
+    names = list(map(quoted, frames))
     made = parsed_plan(f"WITH {', '.join(f'{name} AS (SELECT 1)' for name in names)} SELECT 1", session)
     tables = []
     for pair, frame in zip(items(made.cteRelations()), frames.values(), strict=True):

@@ -6,6 +6,7 @@ from typing import Any
 
 from ..._model.calls import Call, Derived
 from ..._model.expressions import Column, Expr, Item, Sql
+from ..._model.names import quoted
 from ..._model.outputs import Output, expression_of
 from ..._model.windows import Order
 from ..._parse.query import Query
@@ -98,6 +99,6 @@ def _output(name: str, expression: Expr) -> Output:
 
 
 def _sorted(name: str, order: Order, functions: Any) -> Any:
-    column = functions.col("`" + name.replace("`", "``") + "`")
+    column = functions.col(quoted(name))
     nulls = "first" if order.nulls_first else "last"
     return getattr(column, f"{'desc' if order.descending else 'asc'}_nulls_{nulls}")()
