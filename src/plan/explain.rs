@@ -19,8 +19,8 @@ use crate::spec::strategy::Strategy;
 /// let near = Frame::rows(Bound::preceding(9), Bound::CurrentRow);
 /// let spec = WindowSpec::new().order_by(["level"]).call(max("level").over(near));
 /// let plan = Plan::new(schema, &[spec], Options::default())?;
-/// let told = &plan.explain()[0];
-/// assert_eq!((told.strategy, &told.data_type), (Strategy::TwoStacks, &DataType::Int32));
+/// let call = &plan.explain()[0];
+/// assert_eq!((call.strategy, &call.data_type), (Strategy::TwoStacks, &DataType::Int32));
 /// # Ok::<(), windrow::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]

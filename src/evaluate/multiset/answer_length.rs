@@ -14,7 +14,7 @@ use std::ops::Range;
 use crate::error::Result;
 use crate::util::threads::Threads;
 
-/// The length of results that are made of values at positions, in the unit that limits them: values or bytes.
+/// The length of results that consist of values at positions, in the unit that limits them: values or bytes.
 pub(crate) trait ResultLength: Send + Sync {
     /// The length that the values at the positions of `run` add to a result, each with its separator.
     fn length(&self, run: Range<usize>) -> usize;

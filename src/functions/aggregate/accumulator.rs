@@ -1,7 +1,7 @@
 //! Aggregates that share an accumulator: the sum and the average of a column are computed from the same state; calls in
 //! one pass share it through [`super::shared_state`].
 //!
-//! [`Accumulated`] is the [`Aggregate`] made of an [`Accumulator`] and a [`ResultReader`] of its states.
+//! [`Accumulated`] is the [`Aggregate`] that consists of an [`Accumulator`] and a [`ResultReader`] of its states.
 
 #[cfg(test)]
 use std::ops::Range;

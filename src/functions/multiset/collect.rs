@@ -33,7 +33,7 @@ use crate::util::cancel::Cancel;
 use crate::util::reserve;
 use crate::util::threads::Threads;
 
-/// A result made of the values at given positions, in their order.
+/// A result that consists of the values at given positions, in their order.
 pub(crate) trait GatherPlaces: ResultLength {
     /// The builder of the result column.
     type Builder;
