@@ -358,7 +358,7 @@ def _frame(table: Any, frames: Mapping[str, Any], spark: Any) -> Any:
     parts = [p.name for p in table.parts]
     name = ".".join(parts)
     if len(parts) == 1:
-        found = columns_named(name, list(frames), folded=True)
+        found = columns_named(name, list(frames), case_insensitive=True)
         if len(found) == 1:
             return list(frames.values())[found[0]]
         if found:

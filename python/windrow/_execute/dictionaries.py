@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from .._model.catalog import function_of
-from .._model.names import fresh
+from .._model.names import unused_name
 from .._model.replace import replace
 from .._plan.bound import BoundCall, ColumnArgument, SortKey
 from ..exceptions import DataError, SpecError, shown
@@ -112,7 +112,7 @@ class Dictionaries:
             if not (pa.types.is_dictionary(column_type) and column_type.ordered and _can_look_up(column_type)):
                 return name
             if name not in positions:
-                positions[name] = fresh(f"position of {name}", taken)
+                positions[name] = unused_name(f"position of {name}", taken)
             return positions[name]
 
         calls = [_comparing(call, position) for call in self._calls]

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from .._model.expressions import Host, Literal, smallest_decimal
-from .._model.names import fresh, unknown_column
-from .._model.result_columns import without_places
+from .._model.expressions import HostExpression, Literal, smallest_decimal
+from .._model.names import unknown_column, unused_name
+from .._model.result_columns import hide_result_columns
 from .._parse.limits import excerpt
 from .._plan.steps import NamedScalar
 from .._scalars.to_polars import require, to_polars
@@ -151,7 +151,7 @@ class Expressions:
     def computed(self, frame: pl.DataFrame) -> pl.DataFrame:
         """Give a frame with the expressions as columns, and raise for rows on which one has no value."""
         taken = {*frame.columns, *(t.name for t in self._scalars)}
-        flags = [fresh(f"__windrow_failure_{i}", taken) for i in range(len(self.failures))]
+        flags = [unused_name(f"__windrow_failure_{i}", taken) for i in range(len(self.failures))]
         marks = [f.rows.any().alias(n) for f, n in zip(self.failures, flags, strict=True)]
 
         def made_of(rows: pl.DataFrame) -> pl.DataFrame:
@@ -249,7 +249,7 @@ def refuse_neighbours(scalars: Collection[NamedScalar], where: str) -> None:
         If there is one.
     """
     for scalar in scalars:
-        functions = scalar.expression.other_rows if isinstance(scalar.expression, Host) else ()
+        functions = scalar.expression.other_rows if isinstance(scalar.expression, HostExpression) else ()
         if functions:
             raise UnsupportedError(
                 f"{scalar.text} reads other rows than its own ({', '.join(functions)}), and would see {where}; "
@@ -299,4 +299,4 @@ def evaluating(scalars: Sequence[NamedScalar], *, without_rows: Callable[[], obj
                 pass
             else:
                 kind = DataError
-        raise kind(f"Polars cannot evaluate {texts}: {without_places(said)}") from error
+        raise kind(f"Polars cannot evaluate {texts}: {hide_result_columns(said)}") from error

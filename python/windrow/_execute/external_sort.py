@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from .._model.names import fresh
+from .._model.names import unused_name
 from .._plan.bound import BoundCall
 from .._windrow import numbered as _numbered
 from ..settings import Options
@@ -95,7 +95,7 @@ def answered(
     sorts = make_plan(schema, calls, options).sorts()
     numbers = position is None and any(by_position for _, by_position in sorts)
     if numbers:
-        position = fresh(POSITION, {n.lower() for n in schema.names})
+        position = unused_name(POSITION, {n.lower() for n in schema.names})
         batches = numbered(batches, position)
     most = limit // len(sorts)
     for members, by_position in sorts:

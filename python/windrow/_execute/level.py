@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from .._model.replace import replace
-from .._plan.bound import names_compared
+from .._plan.bound import comparison_only_columns
 from .._plan.steps import Compute, NamedScalar, Project
 from ..exceptions import DataError
 from ..settings import Options
@@ -99,7 +99,7 @@ class Level:
         self._width = len(schema)
         #: The schema of the batches as they come, which may be without the rows' numbers.
         self.came = pa.schema(list(schema)[:-1], metadata=schema.metadata) if numbers else schema
-        self._compared = names_compared(step.calls)
+        self._compared = comparison_only_columns(step.calls)
         refuse_neighbours(self.scalars, "one batch of the stream at a time")
         refuse_nested_runs(schema, spills=options.memory_limit is not None or spills)
         self._ordered = dict(ordered or {})

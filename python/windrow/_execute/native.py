@@ -10,8 +10,8 @@ from typing import Any
 import pyarrow as pa
 
 from .._model.catalog import function_of
-from .._model.names import HIDDEN, fresh
-from .._plan.bound import Argument, BoundCall, ColumnArgument, FrameBound, SortKey, names_compared
+from .._model.names import HIDDEN_PREFIX, unused_name
+from .._plan.bound import Argument, BoundCall, ColumnArgument, FrameBound, SortKey, comparison_only_columns
 from .._plan.steps import Compute
 from .._windrow import Plan
 from ..exceptions import SpecError, UnsupportedError
@@ -140,7 +140,9 @@ def _check_default(schema: pa.Schema, call: BoundCall) -> None:
 
 def _check_condition(schema: pa.Schema, call: BoundCall) -> None:
     """Refuse a condition of another type than boolean, whose column nobody has named."""
-    index = -1 if call.filter is None or not call.filter.startswith(HIDDEN) else schema.get_field_index(call.filter)
+    index = (
+        -1 if call.filter is None or not call.filter.startswith(HIDDEN_PREFIX) else schema.get_field_index(call.filter)
+    )
     if index >= 0 and not pa.types.is_boolean(schema.field(index).type):
         raise SpecError(
             f"{call.display}: the condition of FILTER is {schema.field(index).type}, and a condition must be boolean"
@@ -249,7 +251,7 @@ def input_table(
     checker
         Checks the others, of which it may know some already.
     compared
-        What :func:`names_compared` gives for the calls, where that is known.
+        What :func:`comparison_only_columns` gives for the calls, where that is known.
 
     Returns
     -------
@@ -260,7 +262,7 @@ def input_table(
     for i in step.reads:
         refuse_extension(step.names[i], columns[i].type)
     if compared is None:
-        compared = names_compared(step.calls)
+        compared = comparison_only_columns(step.calls)
 
     def checked(name: str, column: Any, may_be_null: bool) -> Any:
         # text compares as its bytes do, which need not be text
@@ -281,7 +283,7 @@ def input_table(
         fields.append(pa.field(step.names[i], column.type, may_be_null))
     if not arrays:
         arrays.append(pa.nulls(rows))
-        fields.append(pa.field(fresh(ROWS, set(step.names)), pa.null()))
+        fields.append(pa.field(unused_name(ROWS, set(step.names)), pa.null()))
     return aligned(pa.table(arrays, schema=pa.schema(fields)))
 
 

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 import pyarrow as pa
 
 from .._model.catalog import function_of
-from .._model.names import HIDDEN
-from .._model.result_columns import without_places
+from .._model.names import HIDDEN_PREFIX
+from .._model.result_columns import hide_result_columns
 from .._plan.bound import BoundCall
 from ..exceptions import UnsupportedError
 
@@ -61,10 +61,10 @@ def refuse_comparison(ordered: Mapping[str, str], call: BoundCall) -> None:
 
 def told(name: str) -> str:
     """Name a column as its user knows it."""
-    text = without_places(name)
+    text = hide_result_columns(name)
     if text != name:
         return text
-    return "an expression" if name.startswith(HIDDEN) else repr(name)
+    return "an expression" if name.startswith(HIDDEN_PREFIX) else repr(name)
 
 
 def ordered_columns(schema: pa.Schema) -> dict[str, str]:

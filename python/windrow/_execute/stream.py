@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from .._model.names import HIDDEN, fresh
+from .._model.names import HIDDEN_PREFIX, unused_name
 from .._plan.steps import Compute, Evaluate, NamedScalar, Project, StepPlan
 from ..exceptions import SpecError, shown
 from ..settings import Options
@@ -160,8 +160,8 @@ class Operator:
             return self._shown
         step, project = self.levels[-1].step, self.levels[-1].project
         names = {i: name for name, i in project.columns}
-        shown = [(c.display, names.get(i, HIDDEN)) for i, c in enumerate(step.calls, len(step.names))]
-        return ", ".join(call if name.startswith(HIDDEN) else f"{call} AS {name}" for call, name in shown)
+        shown = [(c.display, names.get(i, HIDDEN_PREFIX)) for i, c in enumerate(step.calls, len(step.names))]
+        return ", ".join(call if name.startswith(HIDDEN_PREFIX) else f"{call} AS {name}" for call, name in shown)
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Compute over batches.
@@ -366,6 +366,6 @@ def stream_operator(
     if (
         len(plan.computes()) > 1 and sort is not False
     ):  # ties keep the order in which rows came, whatever a level sorts by
-        position = fresh(POSITION, {n.lower() for n in schema.names})
+        position = unused_name(POSITION, {n.lower() for n in schema.names})
     runner = _StreamRunner(plan, options, sort, host_schema, kind)
     return run_steps(runner, _Stream(schema, position, plan.frame_columns()), plan)

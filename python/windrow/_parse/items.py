@@ -22,7 +22,7 @@ def read_items(
     columns: Sequence[str],
     *,
     selecting: bool = False,
-    folded: bool = False,
+    case_insensitive: bool = False,
     own: Callable[[Any], str | None] | None = None,
 ) -> list[Output]:
     """Read the items given to ``with_columns``, ``select``, ``explain`` or ``operator``.
@@ -38,7 +38,7 @@ def read_items(
         The frame's columns.
     selecting
         Whether names of columns are allowed.
-    folded
+    case_insensitive
         Whether names are found regardless of case, as in Spark by default.
     own
         Gives the name of the frame's column that a host's expression is, if it is one and no other has that name.
@@ -49,7 +49,7 @@ def read_items(
         In the order written.
     """
     outputs: list[Output] = []
-    names = Names(columns, folded=folded) if selecting else None
+    names = Names(columns, case_insensitive=case_insensitive) if selecting else None
     given = chain(((i, None) for i in items), ((i, n) for n, i in named.items()))
     for item, name in chain.from_iterable(starmap(_flat, given)):
         if isinstance(item, Output):  # read already

@@ -122,7 +122,7 @@ def _beyond(what: str) -> NoReturn:
     )
 
 
-def read_query(tree: Any, columns: Sequence[str], *, folded: bool) -> Query:
+def read_query(tree: Any, columns: Sequence[str], *, case_insensitive: bool) -> Query:
     """Read a query's tree.
 
     Parameters
@@ -131,7 +131,7 @@ def read_query(tree: Any, columns: Sequence[str], *, folded: bool) -> Query:
         What :func:`read_select` gave.
     columns
         The columns of the frame in FROM.
-    folded
+    case_insensitive
         Whether they are found regardless of case.
 
     Returns
@@ -144,16 +144,16 @@ def read_query(tree: Any, columns: Sequence[str], *, folded: bool) -> Query:
     SpecError
         For unknown names, a window function in WHERE or without OVER, QUALIFY without a window function.
     """
-    return _Reader(tree, tree.args["from_"].this, columns, folded).query()
+    return _Reader(tree, tree.args["from_"].this, columns, case_insensitive).query()
 
 
 class _Reader:
     """Reads a query's tree, given the columns of its frame."""
 
-    def __init__(self, tree: Any, table: Any, columns: Sequence[str], folded: bool) -> None:
+    def __init__(self, tree: Any, table: Any, columns: Sequence[str], case_insensitive: bool) -> None:
         self.tree = tree
         self.columns = list(columns)
-        self.names = Names(self.columns, folded=folded)
+        self.names = Names(self.columns, case_insensitive=case_insensitive)
         alias = table.args.get("alias")
         if alias is not None and alias.columns:
             raise UnsupportedError(f"FROM {text_of(table)}: columns cannot be renamed there; rename the frame's own")

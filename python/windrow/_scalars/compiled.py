@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from .._model.intervals import Interval
 from .._model.names import unknown_column
-from .._model.result_columns import is_place, without_places
+from .._model.result_columns import hide_result_columns, is_result_column
 from .._parse.grammar import function_name, parse
 from .._parse.limits import excerpt
 from .._parse.literals import NO_VALUE, bits_of, has_own_type, value_of
@@ -78,7 +78,7 @@ def _compiled(text: str, kinds: tuple[tuple[str, pa.DataType], ...], ansi: bool,
     most = _OPERATIONS + _GROWTH * sum(1 for _ in tree.walk())
     if any(extent(e, most)[0] > most for e in (made.expr, *(f.rows for f in made.failures))):
         raise UnsupportedError(
-            f"{excerpt(without_places(text))} would be more than {most:,} operations in Polars, which evaluates "
+            f"{excerpt(hide_result_columns(text))} would be more than {most:,} operations in Polars, which evaluates "
             "expressions here; compute the inner part as a column first"
         )
     return made
@@ -114,8 +114,8 @@ def compiled(text: str, kinds: Mapping[str, pa.DataType], *, ansi: bool, timezon
     try:
         return _compiled(text, read, ansi, timezone)
     except _UnknownError as error:
-        columns = [k for k in kinds if not is_place(k)]
-        raise unknown_column(error.name, columns, f"expression {without_places(text)}") from None
+        columns = [k for k in kinds if not is_result_column(k)]
+        raise unknown_column(error.name, columns, f"expression {hide_result_columns(text)}") from None
 
 
 class _UnknownError(Exception):
@@ -204,7 +204,7 @@ class _Compiler:
             found = [kind.field(i) for i in range(kind.num_fields)] if pa.types.is_struct(kind) else []
             types = [f.type for f in found if f.name == name]
             if len(types) != 1:
-                raise SpecError(f"{without_places(self.text)}: {shown(kind)} has no field {name!r}")
+                raise SpecError(f"{hide_result_columns(self.text)}: {shown(kind)} has no field {name!r}")
             expr, kind = expr.struct.field(name), types[0]
         return self._loaded(expr, kind, text)
 
@@ -302,9 +302,8 @@ class _Compiler:
         if value.kind == VOID:
             return cast(value, BOOLEAN, value.text, self.scope)
         if value.kind != BOOLEAN:
-            raise SpecError(
-                f"{without_places(self.text)}: {value.text} is {shown(value.kind)}, and a condition is true or false"
-            )
+            expression = hide_result_columns(self.text)
+            raise SpecError(f"{expression}: {value.text} is {shown(value.kind)}, and a condition is true or false")
         return value
 
     def _logical(self, name: str, left: Typed, right: Typed, text: object) -> Typed:
@@ -436,12 +435,12 @@ class _Compiler:
         numbers = families & {"integer", "float", "double", "decimal"}
         if numbers and families & {"interval"}:
             raise SpecError(
-                f"{without_places(self.text)}: {names} cannot be compared or joined; write "
+                f"{hide_result_columns(self.text)}: {names} cannot be compared or joined; write "
                 "datediff(d, lag(d) OVER ...) for a number of days, or compare with INTERVAL '1' DAY"
             )
         if numbers and families & {"date", "timestamp", "timestamp_ntz", "boolean"}:
             raise SpecError(
-                f"{without_places(self.text)}: {names} cannot be compared or joined, in Spark neither; write "
+                f"{hide_result_columns(self.text)}: {names} cannot be compared or joined, in Spark neither; write "
                 "DATE '2024-01-01' for a date, or cast one of them"
             )
         raise refused(f"{names} together", text)
@@ -529,22 +528,24 @@ class _Compiler:
 
     # --- text with a grammar of its own
 
-    def _like(self, node: Any, text: object, *, folded: bool = False, escape: str = "\\") -> Typed:
+    def _like(self, node: Any, text: object, *, case_insensitive: bool = False, escape: str = "\\") -> Typed:
         value, pattern = self.value(node.this), self.value(node.expression)
-        made = self._matched(value, pattern, text, folded=folded, escape=escape)
+        made = self._matched(value, pattern, text, case_insensitive=case_insensitive, escape=escape)
         return self._negated(made, text) if node.args.get("negate") else made
 
-    def _matched(self, value: Typed, pattern: Typed, text: object, *, folded: bool, escape: str = "\\") -> Typed:
+    def _matched(
+        self, value: Typed, pattern: Typed, text: object, *, case_insensitive: bool, escape: str = "\\"
+    ) -> Typed:
         if value.kind != STRING:
             raise refused(f"LIKE of {shown(value.kind)}", text)
-        found = texts.matched(value, pattern, text, escape=escape, folded=folded)
+        found = texts.matched(value, pattern, text, escape=escape, case_insensitive=case_insensitive)
         return Typed(found, BOOLEAN, value.failures, text=text)
 
     def _negated(self, value: Typed, text: object) -> Typed:
         return Typed(~value.expr, BOOLEAN, value.failures, text=text)
 
     def _ilike(self, node: Any, text: object) -> Typed:
-        return self._like(node, text, folded=True)
+        return self._like(node, text, case_insensitive=True)
 
     def _escape(self, node: Any, text: object) -> Typed:
         escape = value_of(node.expression)
@@ -602,7 +603,7 @@ class _Compiler:
             case ("greatest" | "least", _):
                 return self._extreme(name, args, text)
             case ("like" | "ilike", [value, pattern]):
-                return self._matched(value, pattern, text, folded=name == "ilike")
+                return self._matched(value, pattern, text, case_insensitive=name == "ilike")
             case (_, [value]) if name in _CAST_FUNCTIONS:
                 return cast(value, _CAST_FUNCTIONS[name], text, self.scope)
             case _:

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from .._model.intervals import Interval
 from .._model.replace import replace
-from .._model.result_columns import without_places
+from .._model.result_columns import hide_result_columns
 from .._parse.grammar import text_of
 from ..exceptions import ArithmeticOverflowError, DataError, UnsupportedError, WindrowError
 
@@ -53,7 +53,7 @@ class Failure:
     def error(self) -> WindrowError:
         """What is raised where there are some."""
         kind: Callable[[str], WindrowError] = ArithmeticOverflowError if self.overflow else DataError
-        return kind(f"{without_places(str(self.text))}: {self.name}; {self.way}")
+        return kind(f"{hide_result_columns(str(self.text))}: {self.name}; {self.way}")
 
 
 class Written:
@@ -170,6 +170,6 @@ def not_months(value: Typed, text: object) -> Typed:
 def refused(what: str, text: object, way: str = ELSEWHERE) -> UnsupportedError:
     """Make the error for what is outside the list of exact expressions."""
     return UnsupportedError(
-        f"{without_places(str(text))}: {without_places(what)} is not among the scalars that are exactly Spark's here; "
-        f"{way}"
+        f"{hide_result_columns(str(text))}: {hide_result_columns(what)} is not among the scalars that are exactly "
+        f"Spark's here; {way}"
     )

@@ -173,7 +173,7 @@ class MemoryHost:
 
     def query(self, frame: Any, tree: Any) -> Query:
         """Read the tree of a query over a frame."""
-        return read_query(tree, self.columns(frame), folded=False)
+        return read_query(tree, self.columns(frame), case_insensitive=False)
 
     def answer(self, frame: Any, query: Query) -> Any:
         """Answer a query over a frame."""

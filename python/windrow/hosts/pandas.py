@@ -19,7 +19,7 @@ from .._execute.explained_call import ExplainedCall
 from .._execute.in_memory import ArrowRunner, WorkingColumns, explained_calls
 from .._execute.run_metrics import Run, in_memory
 from .._execute.steps import run_steps
-from .._model.expressions import Literal, is_instance
+from .._model.expressions import Literal, is_instance_by_name
 from .._model.outputs import Output
 from .._model.windows import Window
 from .._parse.items import read_items
@@ -48,7 +48,7 @@ class PandasHost(QueryHost):
 
     def accepts(self, value: Any) -> bool:
         """Whether a value is a DataFrame."""
-        return is_instance(value, "pandas", "DataFrame")
+        return is_instance_by_name(value, "pandas", "DataFrame")
 
     def schema(self, value: Any) -> FrameSchema:
         """Give the schema of a frame."""

@@ -17,7 +17,7 @@ from .._execute.native import input_table, window_columns
 from .._execute.ordered_categories import carried_order, ordered_columns, ordered_type
 from .._execute.run_metrics import Run, in_memory, listener
 from .._execute.steps import run_steps
-from .._model.expressions import Expr, Host, Scalar, is_instance
+from .._model.expressions import Expr, HostExpression, Scalar, is_instance_by_name
 from .._plan.bound import BoundCall
 from .._plan.steps import Compute, Evaluate, NamedScalar, Project, StepPlan
 from .._scalars.to_polars import within_limits
@@ -43,7 +43,7 @@ class PolarsReader:
 
     def owns(self, value: Any) -> bool:
         """Whether a value is a Polars expression."""
-        return is_instance(value, "polars", "Expr")
+        return is_instance_by_name(value, "polars", "Expr")
 
     def expression(self, value: Any) -> Expr:
         """Read an argument, a key or a condition."""
@@ -73,12 +73,12 @@ class PolarsReader:
             return None
 
 
-def _host(value: Any) -> Host:
+def _host(value: Any) -> HostExpression:
     within_limits(value)
     if value.meta.has_multiple_outputs():
         raise SpecError(f"{value} is several columns, and one is expected here; write a call for each")
     reads, other_rows = columns_and_other_rows(value)
-    return Host(value, HOST, reads=reads, other_rows=other_rows)
+    return HostExpression(value, HOST, reads=reads, other_rows=other_rows)
 
 
 class PolarsHost(QueryHost):
@@ -88,7 +88,7 @@ class PolarsHost(QueryHost):
 
     def accepts(self, value: Any) -> bool:
         """Whether a value is a DataFrame or a LazyFrame."""
-        return is_instance(value, "polars", "DataFrame") or _is_lazy(value)
+        return is_instance_by_name(value, "polars", "DataFrame") or _is_lazy(value)
 
     def schema(self, value: Any) -> FrameSchema:
         """Give the schema of a frame."""
@@ -148,7 +148,7 @@ class PolarsHost(QueryHost):
 
 
 def _is_lazy(frame: Any) -> bool:
-    return is_instance(frame, "polars", "LazyFrame")
+    return is_instance_by_name(frame, "polars", "LazyFrame")
 
 
 def run_lazy(frame: pl.LazyFrame, plan: StepPlan, *, presorted: bool) -> pl.LazyFrame:

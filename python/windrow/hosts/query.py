@@ -10,10 +10,10 @@ from typing import Any
 
 from .._model.calls import Call, Derived
 from .._model.expressions import Column, Item, Literal, Scalar, Sql
-from .._model.names import fresh, unique_names
+from .._model.names import unique_names, unused_name
 from .._model.outputs import Output
 from .._model.replace import replace
-from .._model.result_columns import place
+from .._model.result_columns import result_column
 from .._model.windows import Order, Window
 from .._parse.query import Query
 from .._plan.bind import plan_steps
@@ -72,7 +72,7 @@ def answer(host: QueryHost, frame: Any, query: Query) -> Any:
     if query.where is not None:
         frame = host.where(frame, query.where)
     taken = {n.lower() for n in (*host.columns(frame), *(o.name for o in query.outputs))}
-    keep, number = fresh(KEEP, taken), fresh(NUMBER, taken)
+    keep, number = unused_name(KEEP, taken), unused_name(NUMBER, taken)
     hidden = []
     if query.qualify is not None:
         condition = query.qualify
@@ -97,7 +97,7 @@ def answer(host: QueryHost, frame: Any, query: Query) -> Any:
 
 def marked(host: QueryHost, frame: Any, condition: Scalar) -> tuple[Any, str]:
     """Give a frame with a column that says for which rows a condition is true, and that column's name."""
-    keep = fresh(KEEP, {n.lower() for n in host.columns(frame)})
+    keep = unused_name(KEEP, {n.lower() for n in host.columns(frame)})
     plan = host.plan(frame, [Output(keep, Derived(condition, {}, str(condition)))], {}, selecting=False)
     return host.run(frame, plan, ComputeArguments()), keep
 
@@ -108,7 +108,7 @@ def _firsts_marked(host: QueryHost, frame: Any, keep: str, number: str) -> Any:
     names = unique_names(columns)  # by which calls find each of several columns of one name
     keys = tuple(Column(n) for n in names if n != number)
     first = Call("row_number", window=Window(keys, (Order(Literal(1)),)))
-    is_first = Derived(Sql(f"{place(first)} = 1"), {place(first): first}, "DISTINCT")
+    is_first = Derived(Sql(f"{result_column(first)} = 1"), {result_column(first): first}, "DISTINCT")
     try:
         plan = plan_steps([Output(keep, is_first)], names)
         kept = [(columns[i] if i < len(columns) else name, i) for name, i in plan.project.columns]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..._model.expressions import Expr, Item, is_instance
+from ..._model.expressions import Expr, Item, is_instance_by_name
 from ..._parse.query import Query, read_query
 from ..._plan.steps import StepPlan
 from ...exceptions import UnsupportedError
@@ -31,7 +31,7 @@ class SparkReader:
 
     def owns(self, value: Any) -> bool:
         """Whether a value is a Column, Classic or Connect."""
-        return is_instance(value, "pyspark.sql", "Column")
+        return is_instance_by_name(value, "pyspark.sql", "Column")
 
     def expression(self, value: Any) -> Expr:
         """Read an argument, a key or a condition."""
@@ -84,15 +84,15 @@ class SparkHost:
         UnsupportedError
             For one of pandas on Spark.
         """
-        if is_instance(value, "pyspark.sql", "DataFrame"):
+        if is_instance_by_name(value, "pyspark.sql", "DataFrame"):
             return True
-        if is_instance(value, "pyspark", "DataFrame"):
+        if is_instance_by_name(value, "pyspark", "DataFrame"):
             raise UnsupportedError("a pandas-on-Spark frame is not supported; use its Spark frame: frame.to_spark()")
         return False
 
     def accepts_schema(self, value: Any) -> bool:
         """Whether a value is a StructType."""
-        return is_instance(value, "pyspark.sql.types", "StructType")
+        return is_instance_by_name(value, "pyspark.sql.types", "StructType")
 
     def check(self, arguments: ComputeArguments) -> None:
         """Refuse what no DataFrame can be computed with."""
@@ -146,9 +146,9 @@ class SparkHost:
 
     def query(self, frame: Any, tree: Any) -> Query:
         """Read the tree of a query over a frame, whose session says whether columns are found regardless of case."""
-        from .planning import folded
+        from .planning import case_insensitive
 
-        return read_query(tree, self.columns(frame), folded=folded(frame))
+        return read_query(tree, self.columns(frame), case_insensitive=case_insensitive(frame))
 
     def answer(self, frame: Any, query: Query) -> Any:
         """Answer a query over a frame."""

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..._model.expressions import Column, Expr
-from ..._model.names import fresh
+from ..._model.names import unused_name
 from ...exceptions import UnsupportedError, WindrowError
 from .catalyst import read_window_expression
 from .host import run_spark
@@ -112,7 +112,7 @@ class _Columns:
         wished = str(expression.name() if class_of(expression) == "AttributeReference" else expression.sql())
         plain = wished.translate({ord(c): "_" for c in ".`"})
         self.expressions.append(expression)
-        self.names.append(fresh(plain, {n.lower() for n in self.names}))
+        self.names.append(unused_name(plain, {n.lower() for n in self.names}))
         return Column(self.names[-1])
 
 

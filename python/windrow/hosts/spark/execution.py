@@ -268,7 +268,7 @@ class SparkRunner:
         parts = self._sorts(step, stage.calls, schema) if spark_sorts else [(stage.calls, False)]
         numbers = ""
         if any(by_position for _, by_position in parts):  # what the sorts before have moved is put back among its ties
-            *_, numbers = unique_names([*schema.names, POSITION], folded=True)
+            *_, numbers = unique_names([*schema.names, POSITION], case_insensitive=True)
             working.frame = working.frame.select("*", self.functions.monotonically_increasing_id().alias(numbers))
             schema = T.StructType([*schema.fields, T.StructField(numbers, T.LongType(), nullable=False)])
         for position, (calls, by_position) in enumerate(parts):
@@ -457,5 +457,5 @@ def _kept(
 
 def _result_names(names: Sequence[str], calls: Sequence[int]) -> dict[int, str]:
     """Give names to the results of calls, unlike those of the columns beside them."""
-    given = unique_names([*names, *(f"__windrow_out_{i}" for i in calls)], folded=True)
+    given = unique_names([*names, *(f"__windrow_out_{i}" for i in calls)], case_insensitive=True)
     return dict(zip(calls, given[len(names) :], strict=True))

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..._model.calls import Call, Derived
 from ..._model.catalog import function_names
-from ..._model.expressions import Expr, Host, Sql
+from ..._model.expressions import Expr, HostExpression, Sql
 from ..._model.outputs import Output
 from ..._model.replace import replace
 from ..._plan.levels import calls_in, expressions_of
@@ -47,7 +47,7 @@ def left_to_spark(output: Output, frame: Any, level: int) -> Output:
     if not unknown:
         return output
     named = " and ".join(unknown)
-    if any(isinstance(e, Host) for c in calls for e in expressions_of(c)):
+    if any(isinstance(e, HostExpression) for c in calls for e in expressions_of(c)):
         raise UnsupportedError(
             f"{item.sql}: windrow has no function {named}; add the column with frame.withColumn(...)"
         )

@@ -98,7 +98,7 @@ def _used(names: Sequence[str], frames: Mapping[str, Any]) -> dict[str, Any] | N
     used: dict[str, Any] = {}
     written: dict[str, str] = {}
     for name in names:
-        found = [list(frames.values())[i] for i in columns_named(name, list(frames), folded=True)]
+        found = [list(frames.values())[i] for i in columns_named(name, list(frames), case_insensitive=True)]
         first = written.setdefault(name.lower(), name)
         if len(found) > 1 or (found and used.get(first, found[0]) is not found[0]):
             return None

@@ -56,7 +56,7 @@ def read_twice(frame: Any, operator: Operator, reader: Operator, functions: Any,
     """
     names, read = list(frame.columns), reader.names_read
     hidden = ["__windrow_rest", "__windrow_place", "__windrow_told"]
-    rest, place, told = unique_names([*names, *hidden], folded=True)[-len(hidden) :]
+    rest, place, told = unique_names([*names, *hidden], case_insensitive=True)[-len(hidden) :]
     first = frame.select(*map(quoted, read))
     if exchanged and (others := [functions.col(quoted(name)) for name in names if name not in read]):
         # A column that nothing reads Spark leaves out of the exchange, which then is another one. It is NULL.

@@ -15,11 +15,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...._model.calls import Call, Derived, without_default
+from ...._model.calls import Call, Derived, drop_default
 from ...._model.catalog import function_of
-from ...._model.expressions import Column, Expr, Host, Literal, Scalar, Sql
+from ...._model.expressions import Column, Expr, HostExpression, Literal, Scalar, Sql
 from ...._model.replace import replace
-from ...._model.result_columns import place
+from ...._model.result_columns import result_column
 from ...._model.windows import Bound, Frame, Order, Window, relative
 from ...._parse.sql_text import call_of_parts, functions_in
 from ....exceptions import SpecError, UnsupportedError
@@ -87,7 +87,7 @@ def read_argument(column: Any) -> Expr:
     """Read a PySpark Column that stands in a builder's call: as it is, unless window calls are in it."""
     tree, raw = _tree(column)
     item = _Reader(tree).expression(raw)
-    return item if isinstance(item, (Call, Derived)) else Host(column, HOST)
+    return item if isinstance(item, (Call, Derived)) else HostExpression(column, HOST)
 
 
 def is_literal(column: Any) -> bool:
@@ -100,7 +100,7 @@ def generator_in(expression: Scalar) -> str | None:
     """Name the function in an expression that makes several rows of one, None without one."""
     if isinstance(expression, Sql):
         found = functions_in(expression.text)
-    elif isinstance(expression, Host):
+    elif isinstance(expression, HostExpression):
         tree, raw = _tree(expression.value)
         found = set(_Reader(tree).functions(raw))
     else:
@@ -114,14 +114,14 @@ def read_order(column: Any) -> Order:
     return _Reader(tree).order(raw)
 
 
-def locator(frame: Any, *, folded: bool) -> Callable[[Any], int | None]:
+def locator(frame: Any, *, case_insensitive: bool) -> Callable[[Any], int | None]:
     """Give what says which column of a frame a Column such as ``frame.v`` or ``F.col("v")`` is.
 
     Parameters
     ----------
     frame
         A PySpark DataFrame.
-    folded
+    case_insensitive
         Whether names are found regardless of case.
 
     Returns
@@ -129,7 +129,7 @@ def locator(frame: Any, *, folded: bool) -> Callable[[Any], int | None]:
     function
         From a Column to a position; to None where it is not one column of the frame and nothing more.
     """
-    fold: Callable[[str], str] = str.lower if folded else str
+    fold: Callable[[str], str] = str.lower if case_insensitive else str
     names = [fold(c) for c in frame.columns]
 
     @functools.cache
@@ -182,7 +182,9 @@ class _Reader:
         text = _shown(self.tree.column(raw))
         if parts.star and parts.calls:
             raise UnsupportedError(f"{text}: * cannot stand beside window calls; name the columns")
-        expression = Host(self.tree.column(new), HOST, text, None if parts.reads is None else frozenset(parts.reads))
+        expression = HostExpression(
+            self.tree.column(new), HOST, text, None if parts.reads is None else frozenset(parts.reads)
+        )
         return Derived(expression, parts.calls, text, inputs=parts.inputs)
 
     def evaluated_below(self, raw: Any) -> str | None:
@@ -201,10 +203,10 @@ class _Reader:
         for child in node.children:
             yield from self.functions(child)
 
-    def host_expression(self, raw: Any) -> Host:
+    def host_expression(self, raw: Any) -> HostExpression:
         """Give an expression without window calls, for Spark to evaluate."""
         column = self.tree.column(raw)
-        return Host(column, HOST, _shown(column))
+        return HostExpression(column, HOST, _shown(column))
 
     def order(self, raw: Any) -> Order:
         """Read an order key."""
@@ -219,7 +221,7 @@ class _Reader:
         node = self.tree.read(raw)
         if node.kind == "window":
             call = self._call(node)
-            at = place(call)
+            at = result_column(call)
             parts.calls[at] = call
             return self.tree.reference(at)
         if node.kind == "bound" and (name := self._own_name(raw)) is not None:
@@ -232,7 +234,7 @@ class _Reader:
         if node.kind == "sql":
             item, rest = self.tree.parsed(node.text)
             if isinstance(item, Call):
-                at = place(item)
+                at = result_column(item)
                 parts.calls[at] = item
                 return self.tree.reference(at)
             if isinstance(item, Derived):
@@ -285,7 +287,7 @@ class _Reader:
             args.insert(0, order[0].key)
         if known is not None:
             for index in known.positions("frequency"):  # PySpark spells the default out
-                args = without_default(known, args, index)
+                args = drop_default(known, args, index)
         return call_of_parts(
             name,
             [a for a in args if a is not None],
@@ -345,7 +347,7 @@ class _Parts:
 
 def _shown(column: Any) -> str:
     """Write a Column as PySpark prints it, without what only the JVM's classes say."""
-    text = str(Host(column, HOST)).replace(" unspecifiedframe$()", "")
+    text = str(HostExpression(column, HOST)).replace(" unspecifiedframe$()", "")
     return _OPERATOR.sub(r"\1(", text)
 
 
