@@ -539,7 +539,7 @@ def operator(exprs: SparkItems, schema: SchemaLike | FrameLike, *, sort: bool | 
     options = current()
     if options.timezone is None and timezone is not None:
         options = replace(options, timezone=timezone)
-    made = stream_operator(plan_steps(outputs, arrow.names), arrow, options, sort, host_schema, kind=Operator)
+    made = stream_operator(plan_steps(outputs, arrow.names), arrow, options, sort, host_schema, operator_class=Operator)
     assert isinstance(made, Operator)
     return made
 

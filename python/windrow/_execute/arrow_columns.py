@@ -8,19 +8,28 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 __all__ = [
-    "BYTES", "as_bytes", "child_arrays", "compact", "empty_table", "has_run_ends", "rebuilt", "shown_values", "whole",
-    "with_buffers", "with_parts",
+    "BINARY_TYPES",
+    "as_binary_type",
+    "child_arrays",
+    "compacted_slice",
+    "drop_unreferenced_values",
+    "empty_table",
+    "has_run_ends",
+    "whole",
+    "with_buffers",
+    "with_child_types",
+    "with_children",
 ]  # fmt: skip
 
 #: The type of text's bytes, by the type of text.
-BYTES = {
+BINARY_TYPES = {
     pa.string(): pa.binary(),
     pa.large_string(): pa.large_binary(),
     pa.string_view(): pa.binary_view(),
 }
 
 
-def as_bytes(kind: pa.DataType) -> pa.DataType:
+def as_binary_type(kind: pa.DataType) -> pa.DataType:
     """Give a type of the same buffers without text, which may be bytes of any kind where nobody reads it.
 
     Parameters
@@ -37,16 +46,16 @@ def as_bytes(kind: pa.DataType) -> pa.DataType:
 
 
 def _as_bytes(kind: pa.DataType) -> pa.DataType:
-    if kind in BYTES:
-        return BYTES[kind]
+    if kind in BINARY_TYPES:
+        return BINARY_TYPES[kind]
     if isinstance(kind, pa.BaseExtensionType) or (kind.num_fields == 0 and not pa.types.is_dictionary(kind)):
         return kind
     if pa.types.is_dictionary(kind):
-        return with_parts(kind, [_as_bytes(kind.value_type)])
-    return with_parts(kind, [_as_bytes(kind.field(i).type) for i in range(kind.num_fields)])
+        return with_child_types(kind, [_as_bytes(kind.value_type)])
+    return with_child_types(kind, [_as_bytes(kind.field(i).type) for i in range(kind.num_fields)])
 
 
-def with_parts(kind: pa.DataType, parts: Sequence[pa.DataType]) -> pa.DataType:
+def with_child_types(kind: pa.DataType, parts: Sequence[pa.DataType]) -> pa.DataType:
     """Give a type with others in the place of those that it is made of.
 
     Parameters
@@ -150,7 +159,7 @@ def with_buffers(array: pa.Array) -> pa.Array:
         return array if made is storage else kind.wrap_array(made)
     parts = child_arrays(array)
     made = [with_buffers(p) for p in parts]
-    return array if all(a is b for a, b in zip(made, parts, strict=True)) else rebuilt(array, made)
+    return array if all(a is b for a, b in zip(made, parts, strict=True)) else with_children(array, made)
 
 
 def child_arrays(array: pa.Array) -> list[pa.Array]:
@@ -163,8 +172,8 @@ def child_arrays(array: pa.Array) -> list[pa.Array]:
     return [array.values] if kind.num_fields else []
 
 
-def rebuilt(array: pa.Array, parts: Sequence[pa.Array], kind: pa.DataType | None = None) -> pa.Array:
-    """Give an array of which what it is made of was exchanged, value by value.
+def with_children(array: pa.Array, parts: Sequence[pa.Array], kind: pa.DataType | None = None) -> pa.Array:
+    """Return the array with its child arrays replaced.
 
     Parameters
     ----------
@@ -214,7 +223,7 @@ def whole(column: pa.ChunkedArray | pa.Array) -> pa.Array:
     return pa.concat_arrays(column.chunks)
 
 
-def shown_values(array: pa.Array) -> pa.Array:
+def compacted_slice(array: pa.Array) -> pa.Array:
     """Copy a slice of lists or structs, as some readers look at the values of all rows that it was cut from.
 
     Parameters
@@ -235,7 +244,7 @@ def shown_values(array: pa.Array) -> pa.Array:
         return array
 
 
-def compact(column: pa.Array) -> pa.Array:
+def drop_unreferenced_values(column: pa.Array) -> pa.Array:
     """Give list views without the values that none of them shows, where those outnumber what sharing saves.
 
     A slice of list views keeps the values of all, and whoever sends it on sends them along.

@@ -73,12 +73,12 @@ def _nanoseconds(value: Any) -> int:
     return micros * 1_000 + finer
 
 
-def same_fields(given: pa.DataType, kind: pa.DataType) -> bool:
+def same_fields(source: pa.DataType, kind: pa.DataType) -> bool:
     """Whether a cast from one type to another invents or drops no field of a struct, at any depth."""
-    if pa.types.is_struct(given) and pa.types.is_struct(kind):
-        fields = {given.field(i).name: given.field(i).type for i in range(given.num_fields)}
+    if pa.types.is_struct(source) and pa.types.is_struct(kind):
+        fields = {source.field(i).name: source.field(i).type for i in range(source.num_fields)}
         names = {kind.field(i).name: kind.field(i).type for i in range(kind.num_fields)}
         return fields.keys() <= names.keys() and all(same_fields(t, names[n]) for n, t in fields.items())
-    if pa.types.is_map(given) or pa.types.is_map(kind) or not (hasattr(given, "value_type") and given.num_fields):
+    if pa.types.is_map(source) or pa.types.is_map(kind) or not (hasattr(source, "value_type") and source.num_fields):
         return True
-    return not hasattr(kind, "value_type") or same_fields(given.value_type, kind.value_type)
+    return not hasattr(kind, "value_type") or same_fields(source.value_type, kind.value_type)

@@ -16,16 +16,16 @@ from .._plan.steps import Compute
 from .._windrow import Plan
 from ..exceptions import SpecError, UnsupportedError
 from ..settings import Options
-from .arrow_columns import BYTES
+from .arrow_columns import BINARY_TYPES
 from .dictionaries import Dictionaries
 from .explained_call import ExplainedCall
 from .lossless import fits
 from .ordered_categories import ordered_columns, refuse_comparison
-from .struct_offsets import aligned
+from .struct_offsets import align_chunks
 from .validation import Checker
 
 __all__ = [
-    "ROWS",
+    "ROW_PLACEHOLDER",
     "explained_plan",
     "input_table",
     "make_plan",
@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 #: Stands for the rows of a frame of which no column is read, as in ``count(*) OVER ()``.
-ROWS = "__windrow_rows"
+ROW_PLACEHOLDER = "__windrow_rows"
 
 
 def explained_plan(plan: Plan, *, streamed: bool) -> list[ExplainedCall]:
@@ -230,7 +230,7 @@ def input_table(
     rows: int,
     *,
     nullable: Callable[[int], bool] | None = None,
-    trusted: Callable[[int], bool] | None = None,
+    already_validated: Callable[[int], bool] | None = None,
     checker: Checker | None = None,
     compared: frozenset[str] | None = None,
 ) -> pa.Table:
@@ -246,7 +246,7 @@ def input_table(
         How many rows there are.
     nullable
         Says of a column whether it may hold nulls; all may without it.
-    trusted
+    already_validated
         Says of a column whether windrow made it, so that it needs no check.
     checker
         Checks the others, of which it may know some already.
@@ -264,27 +264,27 @@ def input_table(
     if compared is None:
         compared = comparison_only_columns(step.calls)
 
-    def checked(name: str, column: Any, may_be_null: bool) -> Any:
+    def validated(name: str, column: Any, may_be_null: bool) -> Any:
         # text compares as its bytes do, which need not be text
-        text = name not in compared or column.type not in BYTES
-        made = checker.checked(column, name, nullable=may_be_null, text=text)
+        text = name not in compared or column.type not in BINARY_TYPES
+        made = checker.validated(column, name, nullable=may_be_null, text=text)
         if text:
             return made
         chunks = made.chunks if isinstance(made, pa.ChunkedArray) else [made]
-        return pa.chunked_array([chunk.view(BYTES[made.type]) for chunk in chunks], BYTES[made.type])
+        return pa.chunked_array([chunk.view(BINARY_TYPES[made.type]) for chunk in chunks], BINARY_TYPES[made.type])
 
     arrays, fields = [], []
     for i in step.reads:
         may_be_null = nullable is None or nullable(i)
         column = columns[i]
-        if trusted is None or not trusted(i):
-            column = checked(step.names[i], column, may_be_null)
+        if already_validated is None or not already_validated(i):
+            column = validated(step.names[i], column, may_be_null)
         arrays.append(column)
         fields.append(pa.field(step.names[i], column.type, may_be_null))
     if not arrays:
         arrays.append(pa.nulls(rows))
-        fields.append(pa.field(unused_name(ROWS, set(step.names)), pa.null()))
-    return aligned(pa.table(arrays, schema=pa.schema(fields)))
+        fields.append(pa.field(unused_name(ROW_PLACEHOLDER, set(step.names)), pa.null()))
+    return align_chunks(pa.table(arrays, schema=pa.schema(fields)))
 
 
 def window_columns(
@@ -329,7 +329,7 @@ def window_columns(
     else:
         result = pa.table(plan.compute(table))
         fields, made = list(result.schema), result.columns
-    return dictionaries.result_fields(fields), dictionaries.restored(made)
+    return dictionaries.result_fields(fields), dictionaries.with_source_dictionaries(made)
 
 
 def _streamed(plan: Plan, table: pa.Table) -> list[pa.ChunkedArray]:

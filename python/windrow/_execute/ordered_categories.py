@@ -17,13 +17,13 @@ from .._plan.bound import BoundCall
 from ..exceptions import UnsupportedError
 
 __all__ = [
-    "carried_order",
+    "display_name",
     "has_ordered_categories",
     "is_list",
     "ordered_columns",
+    "ordered_results",
     "ordered_type",
     "refuse_comparison",
-    "told",
     "with_list_item",
 ]
 
@@ -53,13 +53,13 @@ def refuse_comparison(ordered: Mapping[str, str], call: BoundCall) -> None:
     for name in compared:
         if name in ordered:
             raise UnsupportedError(
-                f"{call.display}: it would compare the ordered categories of {told(ordered[name])} as text; "
+                f"{call.display}: it would compare the ordered categories of {display_name(ordered[name])} as text; "
                 "order by their positions, in a column of integers (pandas: s.cat.codes, Polars: "
                 "pl.col('e').to_physical(), Arrow: the dictionary's indices), or cast the column to text"
             )
 
 
-def told(name: str) -> str:
+def display_name(name: str) -> str:
     """Name a column as its user knows it."""
     text = hide_result_columns(name)
     if text != name:
@@ -79,8 +79,10 @@ def has_ordered_categories(kind: pa.DataType) -> bool:
     return any(has_ordered_categories(kind.field(i).type) for i in range(kind.num_fields))
 
 
-def carried_order(calls: Sequence[BoundCall], fields: Sequence[pa.Field], ordered: Mapping[str, str]) -> dict[str, str]:
-    """Give the calls whose results are values of ordered categories, which the native module knows as texts alone.
+def ordered_results(
+    calls: Sequence[BoundCall], fields: Sequence[pa.Field], ordered: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the calls whose results take their values from an ordered-categorical argument.
 
     Parameters
     ----------

@@ -1,12 +1,12 @@
-"""Offsets of structs: where structs are sliced within others, Rust's Arrow cuts them twice."""
+"""Works around arrow-rs, which applies a parent's slice offset twice to nested structs."""
 
 from __future__ import annotations
 
 import pyarrow as pa
 
-from .arrow_columns import rebuilt
+from .arrow_columns import with_children
 
-__all__ = ["aligned", "without_offsets"]
+__all__ = ["align_chunks", "without_offsets"]
 
 
 def without_offsets(array: pa.Array, *, cut: bool = False) -> pa.Array:
@@ -36,7 +36,7 @@ def without_offsets(array: pa.Array, *, cut: bool = False) -> pa.Array:
         made = [without_offsets(f, cut=True) for f in fields]
         if (not cut or array.offset == 0) and all(a is b for a, b in zip(made, fields, strict=True)):
             return array
-        return rebuilt(array, made)
+        return with_children(array, made)
     if pa.types.is_fixed_size_list(kind):
         values = array.values.slice(array.offset * kind.list_size, len(array) * kind.list_size)
         items = without_offsets(values, cut=True)
@@ -46,7 +46,7 @@ def without_offsets(array: pa.Array, *, cut: bool = False) -> pa.Array:
         return pa.FixedSizeListArray.from_arrays(items, type=kind, mask=nulls)
     whole = array.dictionary if pa.types.is_dictionary(kind) else array.values
     items = without_offsets(whole)
-    return array if items is whole else rebuilt(array, [items])
+    return array if items is whole else with_children(array, [items])
 
 
 def _has_struct(kind: pa.DataType) -> bool:
@@ -62,7 +62,7 @@ def _has_struct(kind: pa.DataType) -> bool:
     return any(_has_struct(kind.field(i).type) for i in range(kind.num_fields))
 
 
-def aligned(table: pa.Table) -> pa.Table:
+def align_chunks(table: pa.Table) -> pa.Table:
     """Cut the columns of a table at the same rows where Rust's Arrow may not be left to do it.
 
     Parameters

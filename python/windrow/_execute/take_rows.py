@@ -7,13 +7,13 @@ from collections.abc import Iterator
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .arrow_columns import child_arrays, rebuilt, whole, with_parts
+from .arrow_columns import child_arrays, whole, with_child_types, with_children
 
 __all__ = ["take_rows"]
 
 #: So many bytes have offsets of 32 bits in one array.
-_LONGEST = 2**31 - 1
-_VIEWS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
+_MAX_BYTES = 2**31 - 1
+_PLAIN_TYPES = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
 
 
 def take_rows(column: pa.ChunkedArray, rows: pa.Array) -> pa.ChunkedArray:
@@ -33,11 +33,11 @@ def take_rows(column: pa.ChunkedArray, rows: pa.Array) -> pa.ChunkedArray:
     """
     kind = column.type
     plain = pa.chunked_array([_plain(c) for c in column.chunks], _plain_type(kind))
-    pieces = plain.take(rows).chunks if plain.nbytes <= _LONGEST else list(_pieces(plain.chunks, rows))
+    pieces = plain.take(rows).chunks if plain.nbytes <= _MAX_BYTES else list(_take_large(plain.chunks, rows))
     return pa.chunked_array([_as_type(p, kind) for p in pieces], kind)
 
 
-def _pieces(chunks: list[pa.Array], rows: pa.Array) -> Iterator[pa.Array]:
+def _take_large(chunks: list[pa.Array], rows: pa.Array) -> Iterator[pa.Array]:
     """Take rows of more bytes than may be in one array: each chunk's in its order first, then in that of the rows."""
     order = pc.sort_indices(rows)
     ascending = rows.take(order)
@@ -46,24 +46,24 @@ def _pieces(chunks: list[pa.Array], rows: pa.Array) -> Iterator[pa.Array]:
         inside = pc.and_(pc.greater_equal(ascending, begin), pc.less(ascending, begin + len(chunk)))
         taken.append(chunk.take(pc.subtract(ascending.filter(inside), begin)))
         begin += len(chunk)
-    if len(rows) > 1 and sum(t.nbytes for t in taken) > _LONGEST:
+    if len(rows) > 1 and sum(t.nbytes for t in taken) > _MAX_BYTES:
         half = len(rows) // 2
         del taken
-        yield from _pieces(chunks, rows.slice(0, half))
-        yield from _pieces(chunks, rows.slice(half))
+        yield from _take_large(chunks, rows.slice(0, half))
+        yield from _take_large(chunks, rows.slice(half))
     else:
         yield whole(pa.chunked_array(taken, chunks[0].type)).take(pc.sort_indices(order))
 
 
 def _plain_type(kind: pa.DataType) -> pa.DataType:
     """Give a type of the same values of which pyarrow takes rows: views have offsets, and runs are written out."""
-    if kind in _VIEWS:
-        return _VIEWS[kind]
+    if kind in _PLAIN_TYPES:
+        return _PLAIN_TYPES[kind]
     if isinstance(kind, pa.BaseExtensionType):
         return _plain_type(kind.storage_type)
     if pa.types.is_run_end_encoded(kind):
         return _plain_type(kind.value_type)
-    return with_parts(kind, [_plain_type(t) for t in _part_types(kind)])
+    return with_child_types(kind, [_plain_type(t) for t in _part_types(kind)])
 
 
 def _plain(array: pa.Array) -> pa.Array:
@@ -71,7 +71,7 @@ def _plain(array: pa.Array) -> pa.Array:
     plain = _plain_type(kind)
     if plain == kind and not _has_dictionary(kind):
         return array
-    if kind in _VIEWS:
+    if kind in _PLAIN_TYPES:
         return array.cast(plain)
     if isinstance(kind, pa.BaseExtensionType):
         return _plain(array.storage)
@@ -87,7 +87,7 @@ def _plain(array: pa.Array) -> pa.Array:
         return _plain(array.values).take(pc.run_end_decode(numbers))
     if pa.types.is_dictionary(kind) and array.dictionary.null_count:
         array = _without_null_values(array)
-    return rebuilt(array, [_plain(p) for p in child_arrays(array)], plain)
+    return with_children(array, [_plain(p) for p in child_arrays(array)], plain)
 
 
 def _without_null_values(array: pa.DictionaryArray) -> pa.DictionaryArray:
@@ -107,14 +107,14 @@ def _as_type(array: pa.Array, kind: pa.DataType) -> pa.Array:
     """Give an array of a plain type the type that it was made of."""
     if array.type == kind:
         return array
-    if kind in _VIEWS:
+    if kind in _PLAIN_TYPES:
         return array.cast(kind)
     if isinstance(kind, pa.BaseExtensionType):
         return kind.wrap_array(_as_type(array, kind.storage_type))
     if pa.types.is_run_end_encoded(kind):
         return _with_runs(array, kind)
     parts = [_as_type(p, t) for p, t in zip(child_arrays(array), _part_types(kind), strict=True)]
-    return rebuilt(array, parts, kind)
+    return with_children(array, parts, kind)
 
 
 def _with_runs(array: pa.Array, kind: pa.DataType) -> pa.Array:

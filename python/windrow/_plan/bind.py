@@ -237,7 +237,7 @@ class _Planner:
             if abs(value) >= 10**MAX_DIGITS:
                 raise SpecError(f"{self.display}: {value} has more than {MAX_DIGITS} digits, which no type holds")
             return Decimal(value)
-        if isinstance(value, Decimal) and (not value.is_finite() or not _is_decimal(value)):
+        if isinstance(value, Decimal) and (not value.is_finite() or not _fits_decimal(value)):
             raise SpecError(f"{self.display}: {value} is no decimal of up to {MAX_DIGITS} digits")
         return value
 
@@ -318,7 +318,7 @@ class _Planner:
         )
 
 
-def _is_decimal(value: Decimal) -> bool:
+def _fits_decimal(value: Decimal) -> bool:
     return abs(value.adjusted()) <= MAX_DIGITS and smallest_decimal(value)[0] <= MAX_DIGITS
 
 

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from .._execute.arrow_columns import empty_table, whole
 from .._execute.explained_call import ExplainedCall
 from .._execute.in_memory import ArrowRunner, WorkingColumns, explained_calls
-from .._execute.run_metrics import Run, in_memory
+from .._execute.run_metrics import Run, measure
 from .._execute.steps import run_steps
 from .._execute.stream import stream_operator
 from .._execute.take_rows import take_rows
@@ -121,7 +121,7 @@ def _batch(table: pa.Table) -> pa.RecordBatch:
 
 
 def _taken(table: pa.Table, rows: pa.Array) -> pa.Table:
-    check = Checker().checked
+    check = Checker().validated
     columns = [take_rows(check(c, n, text=False), rows) for n, c in zip(table.column_names, table.columns, strict=True)]
     return _table(columns, table.schema, len(rows))
 
@@ -151,7 +151,7 @@ class _TableRunner(ArrowRunner[pa.Table]):
 
 def _run_table(table: pa.Table, plan: StepPlan, *, presorted: bool) -> pa.Table:
     working = WorkingColumns(table.columns, table.num_columns, table.num_rows, table.schema)
-    with in_memory(plan.shown, table.num_rows) as run:
+    with measure(plan.shown, table.num_rows) as run:
         return run_steps(_TableRunner(table, run, presorted=presorted), working, plan)
 
 

@@ -20,7 +20,7 @@ import pyarrow as pa
 from .._execute.arrow_columns import empty_table
 from .._execute.explained_call import ExplainedCall
 from .._execute.in_memory import explained_calls
-from .._execute.run_metrics import Measured, collected
+from .._execute.run_metrics import Measured, capture
 from .._parse.items import read_items
 from .._parse.query import Query, read_query
 from .._plan.bind import plan_steps
@@ -165,7 +165,7 @@ class MemoryHost:
         if not metrics:
             return explained
         begun = perf_counter()
-        with collected() as runs:
+        with capture() as runs:
             self.finish(self.run(frame, plan, arguments))
         seconds = perf_counter() - begun
         measured = Measured(", ".join(o.name for o in plan.outputs), runs)

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from .._execute.explained_call import ExplainedCall
 from .._execute.in_memory import ArrowRunner, WorkingColumns, explained_calls
-from .._execute.run_metrics import Run, in_memory
+from .._execute.run_metrics import Run, measure
 from .._execute.steps import run_steps
 from .._model.expressions import Literal, is_instance_by_name
 from .._model.outputs import Output
@@ -72,7 +72,7 @@ class PandasHost(QueryHost):
         """Run the steps of a plan over a frame; the index stays."""
         names = plan.columns[: plan.width]
         working = WorkingColumns(_Columns(frame, names), plan.width, len(frame))
-        with _index_levels_told(frame), in_memory(plan.shown, len(frame)) as run:
+        with _index_levels_told(frame), measure(plan.shown, len(frame)) as run:
             runner = _PandasRunner(frame, plan, run, presorted=arguments.in_memory() is False)
             return run_steps(runner, working, plan)
 

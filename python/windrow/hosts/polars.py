@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import pyarrow as pa
 
-from .._execute.evaluate import ColumnTypes, Expressions, evaluating
+from .._execute.evaluate import ColumnTypes, Expressions, polars_errors_translated
 from .._execute.explained_call import ExplainedCall
 from .._execute.native import input_table, window_columns
-from .._execute.ordered_categories import carried_order, ordered_columns, ordered_type
-from .._execute.run_metrics import Run, in_memory, listener
+from .._execute.ordered_categories import ordered_columns, ordered_results, ordered_type
+from .._execute.run_metrics import Run, current_reporter, measure
 from .._execute.steps import run_steps
 from .._model.expressions import Expr, HostExpression, Scalar, is_instance_by_name
 from .._plan.bound import BoundCall
@@ -103,7 +103,7 @@ class PolarsHost(QueryHost):
         presorted = arguments.in_memory() is False
         if _is_lazy(frame):
             return run_lazy(frame, plan, presorted=presorted)
-        with in_memory(plan.shown, frame.height) as run:
+        with measure(plan.shown, frame.height) as run:
             return run_steps(_PolarsRunner(plan, run, current(), presorted=presorted), _Working(frame), plan)
 
     def explained(self, frame: Any, plan: StepPlan, sort: bool | None) -> list[list[ExplainedCall]]:
@@ -179,10 +179,10 @@ def run_lazy(frame: pl.LazyFrame, plan: StepPlan, *, presorted: bool) -> pl.Lazy
     # what is wrong is found on no rows
     nothing = _Working(pl.DataFrame(schema=schema))
     result = run_steps(_PolarsRunner(plan, Run(str), options, presorted=False), nothing, plan).schema
-    report = listener()  # Polars may compute on a thread of its own
+    report = current_reporter()  # Polars may compute on a thread of its own
 
     def compute(collected: pl.DataFrame) -> pl.DataFrame:
-        with in_memory(plan.shown, collected.height, report) as run:
+        with measure(plan.shown, collected.height, report) as run:
             return run_steps(_PolarsRunner(plan, run, options, presorted=presorted), _Working(collected), plan)
 
     # The function sees whole partitions only if nothing is pushed through it: a filter, slice or projection after it
@@ -232,7 +232,7 @@ class _PolarsRunner:
         with self._run.stage("evaluate"):
             types = _types_of(working.frame.schema, working.ordered)
             expressions = Expressions(step.scalars, types, self._options)
-            frame = expressions.computed(working.frame)
+            frame = expressions.with_expressions(working.frame)
         texts = working.texts | {s.name: s.text for s in step.scalars}
         return _Working(frame, working.ordered | expressions.ordered, texts)
 
@@ -248,7 +248,7 @@ class _PolarsRunner:
         fields, columns = window_columns(
             table, step.calls, self._options, presorted=self._presorted, ordered=known, explained=self._explained
         )
-        ordered = working.ordered | carried_order(step.calls, fields, working.ordered)
+        ordered = working.ordered | ordered_results(step.calls, fields, working.ordered)
         self._run.metrics.sections += 1
         made = [_decimals(column, call) for column, call in zip(columns, step.calls, strict=True)]
         computed = pl.DataFrame(pa.table(made, names=[c.name for c in step.calls]))
@@ -399,8 +399,8 @@ def condition_of(frame: pl.LazyFrame, condition: Scalar, options: Options) -> pl
     schema = frame.collect_schema()
     scalar = NamedScalar("", condition, str(condition))
     expressions = Expressions([scalar], _types_of(schema), options)
-    with evaluating([scalar]):
-        dtype = pl.DataFrame(schema=schema).lazy().select(expressions.made[0]).collect_schema()[""]
+    with polars_errors_translated([scalar]):
+        dtype = pl.DataFrame(schema=schema).lazy().select(expressions.exprs[0]).collect_schema()[""]
     if dtype not in (pl.Boolean, pl.Null):
         raise SpecError(f"WHERE {condition} gives {dtype}, and a condition gives true or false")
     return expressions.condition()

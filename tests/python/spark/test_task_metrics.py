@@ -80,7 +80,7 @@ def test_tasks_log_as_the_driver_does(frame, tmp_path, caplog):
 
 
 def test_a_task_has_its_share_of_the_executor(monkeypatch):
-    from windrow._execute.worker import in_task
+    from windrow._execute.worker import task_options
     from windrow.settings import Options
 
     monkeypatch.delenv("PYSPARK_EXECUTOR_MEMORY_MB", raising=False)
@@ -93,7 +93,7 @@ def test_a_task_has_its_share_of_the_executor(monkeypatch):
 
     def given(**more):
         settings = set_by_user | {name.replace("_", "."): value for name, value in more.items()}
-        return in_task(Options(), settings.get).memory_limit
+        return task_options(Options(), settings.get).memory_limit
 
     assert given() == limit
     assert given(spark_executor_memoryOverhead="4096", spark_master="yarn") == limit
@@ -101,7 +101,7 @@ def test_a_task_has_its_share_of_the_executor(monkeypatch):
     assert given(spark_task_cpus="0.5") == (4 << 30) // 10 * 4 // 5
     assert given(spark_master="local[4]") is None
     assert given(spark_executor_memoryOverhead=None) is None
-    assert in_task(Options(memory_limit=7), set_by_user.get).memory_limit == 7
+    assert task_options(Options(memory_limit=7), set_by_user.get).memory_limit == 7
     monkeypatch.setenv("PYSPARK_EXECUTOR_MEMORY_MB", "100")
     assert given() == (100 << 20) * 4 // 5
 

@@ -5,7 +5,7 @@ from typing import Any
 import pyarrow as pa
 
 from windrow._execute.in_memory import ArrowRunner, WorkingColumns
-from windrow._execute.run_metrics import in_memory
+from windrow._execute.run_metrics import measure
 from windrow._execute.steps import run_steps
 from windrow._plan.steps import Project, StepPlan
 from windrow.hosts.base import ComputeArguments, FrameSchema
@@ -32,7 +32,7 @@ class ListsHost(QueryHost):
         """Run the steps of a plan; only what they read becomes Arrow."""
         arrays = {i: pa.array(frame[plan.columns[i]]) for i in plan.frame_columns()}
         rows = len(next(iter(frame.values()), []))
-        with in_memory(plan.shown, rows) as run:
+        with measure(plan.shown, rows) as run:
             runner = _ListsRunner(run, current(), presorted=arguments.in_memory() is False)
             return run_steps(runner, WorkingColumns(arrays, plan.width, rows), plan)
 

@@ -17,10 +17,10 @@ from typing import Any
 import pyspark.sql.types as T  # noqa: N812 - its usual name
 
 from ..._execute.explained_call import ExplainedCall
-from ..._execute.external_sort import POSITION
+from ..._execute.external_sort import ROW_NUMBER
 from ..._execute.level import Level
-from ..._execute.native import ROWS
-from ..._execute.sectioned import Share
+from ..._execute.native import ROW_PLACEHOLDER
+from ..._execute.sectioned import ExchangeSummaries
 from ..._execute.steps import run_steps
 from ..._execute.stream import Operator
 from ..._model.names import unique_names
@@ -252,7 +252,7 @@ class SparkRunner:
         native = step.calls
         made: dict[int, str] = {}
         if not schema.names:  # PySpark takes the number of a batch's rows from its columns
-            working.frame = working.frame.select(self.functions.lit(True).alias(ROWS))
+            working.frame = working.frame.select(self.functions.lit(True).alias(ROW_PLACEHOLDER))
             schema = working.frame.schema
         check_columns(schema)
         check_keys(schema, [native[i] for i in stage.calls])
@@ -268,7 +268,7 @@ class SparkRunner:
         parts = self._sorts(step, stage.calls, schema) if spark_sorts else [(stage.calls, False)]
         numbers = ""
         if any(by_position for _, by_position in parts):  # what the sorts before have moved is put back among its ties
-            *_, numbers = unique_names([*schema.names, POSITION], case_insensitive=True)
+            *_, numbers = unique_names([*schema.names, ROW_NUMBER], case_insensitive=True)
             working.frame = working.frame.select("*", self.functions.monotonically_increasing_id().alias(numbers))
             schema = T.StructType([*schema.fields, T.StructField(numbers, T.LongType(), nullable=False)])
         for position, (calls, by_position) in enumerate(parts):
@@ -303,7 +303,7 @@ class SparkRunner:
         for call in stage.calls:
             if stage.keys and not native[call].order_by:
                 continue
-            why = self._operator(step, [call], schema, sort=True).levels[0].refuses_sections()
+            why = self._operator(step, [call], schema, sort=True).levels[0].section_refusal()
             if why is None:
                 able.append(call)
             else:
@@ -344,7 +344,7 @@ class SparkRunner:
             columns = list(dict.fromkeys(k.column for k in keys))
             read = {n for i in calls for n in native[i].columns_read()} or {schema.names[0]}
             reader = self._operator(step, calls, T.StructType([f for f in schema.fields if f.name in read]), sort=True)
-            unsorted = reader.levels[0].sums_up_any_order()
+            unsorted = reader.levels[0].summary_needs_no_sort()
             share = None if tasks is None or unsorted else gathered
             operator = self._operator(step, calls, schema, sort=True, share=share, kept=kept)
             heard = self._heard(operator)
@@ -417,7 +417,7 @@ class SparkRunner:
         schema: T.StructType,
         *,
         sort: bool,
-        share: Share | None = None,
+        share: ExchangeSummaries | None = None,
         kept: Collection[str] = (),
     ) -> Operator:
         """Make the operator of some calls; it gives the columns ``kept``, then the new ones."""
@@ -443,7 +443,7 @@ class SparkRunner:
             spills=share is not None,
         )
         operator = Operator([level], None, options, plain)
-        operator.share = share
+        operator.exchange = share
         operator.__name__ = STAGE_NAME
         return operator
 

@@ -94,7 +94,7 @@ class _Summaries:
 
         task = TaskContext.get()
         names = self._operator.names_read
-        rows, summaries = self._operator.summarised(batch.select(names) for batch in batches)
+        rows, summaries = self._operator.summarise(batch.select(names) for batch in batches)
         if rows and task is not None:
             told = {"place": [task.partitionId()], "rows": [rows], "summaries": [summaries]}
             yield pa.RecordBatch.from_pydict(told, schema=_TOLD_ARROW)
@@ -115,7 +115,7 @@ class _Answers:
         place, told = (first.column(first.num_columns - left)[0].as_py() for left in (2, 1))
         everyone = _Everyone(place, [] if told is None else pa.ipc.open_stream(told).read_all().to_pylist())
         operator = copy.copy(self._operator)
-        operator.share = everyone
+        operator.exchange = everyone
         yield from operator(everyone.counted(chain([first], batches)))
 
 
