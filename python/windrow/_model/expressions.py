@@ -195,7 +195,7 @@ class ForeignReader(Protocol):
     def order(self, value: Any) -> tuple[Expr, bool, bool]:
         """Read an order key: what to order by, whether descending, and whether nulls come first."""
 
-    def item(self, value: Any, *, plain: bool, own: Callable[[Any], str | None] | None) -> Item:
+    def item(self, value: Any, *, plain: bool, frame_column: Callable[[Any], str | None] | None) -> Item:
         """Read an item of ``with_columns`` or ``select``.
 
         Parameters
@@ -204,7 +204,7 @@ class ForeignReader(Protocol):
             The expression.
         plain
             Whether an expression without a window call is accepted.
-        own
+        frame_column
             Gives the name of the frame's column that an expression is, if it is one and no other has that name.
         """
 

@@ -248,7 +248,7 @@ def host_of(frame: Any) -> Host:
     for host in _HOSTS:
         if host.accepts(frame):
             return host
-    # a scan of all that is installed, so only for what no host of windrow's own knows by its class
+    # entry-point scan: slow, so only if no built-in host accepts the frame
     for host in _installed():
         if _takes(host, frame):
             return host

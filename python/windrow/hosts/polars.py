@@ -53,7 +53,7 @@ class PolarsReader:
         """Read an order key: a Polars expression says nothing of an order."""
         return _host(value), False, True
 
-    def item(self, value: Any, *, plain: bool, own: Callable[[Any], str | None] | None) -> NoReturn:
+    def item(self, value: Any, *, plain: bool, frame_column: Callable[[Any], str | None] | None) -> NoReturn:
         """Refuse an item, which no Polars expression can be."""
         raise SpecError(
             "a Polars expression is not a window call; write wr.sum('x').over(wr.window(...)) or a SQL string, and use "

@@ -44,13 +44,13 @@ def test_tasks_of_one_partition_are_heard(frame):
 
 
 def test_spark_connect_has_no_accumulators():
-    from windrow.hosts.spark.task_metrics import listening
+    from windrow.hosts.spark.task_metrics import metrics_context
 
     class Session:  # Classic's has _jsparkSession
         pass
 
     with pytest.raises(wr.UnsupportedError, match="logger 'windrow'"):
-        listening(Session())
+        metrics_context(Session())
 
 
 def test_what_spark_computes_says_nothing(frame):

@@ -50,13 +50,13 @@ class SparkReader:
             order = read_order(value)
         return order.key, order.descending, order.nulls_first
 
-    def item(self, value: Any, *, plain: bool, own: Callable[[Any], str | None] | None) -> Item:
+    def item(self, value: Any, *, plain: bool, frame_column: Callable[[Any], str | None] | None) -> Item:
         """Read an item; ``plain`` says whether a Column without a window call will do."""
         from .columns.reader import read_item
         from .jvm import depth_limited
 
         with depth_limited("a PySpark Column"):
-            return read_item(value, plain=plain, own=own)
+            return read_item(value, plain=plain, frame_column=frame_column)
 
     def arrow_type(self, value: Any) -> pa.DataType | None:
         """Give the Arrow type of a PySpark DataType, or of its class; None for all other values."""
@@ -96,9 +96,9 @@ class SparkHost:
 
     def check(self, arguments: ComputeArguments) -> None:
         """Refuse what no DataFrame can be computed with."""
-        from .options import Way
+        from .options import ComputeOptions
 
-        Way(arguments.sort, arguments.engine, arguments.spread)
+        ComputeOptions(arguments.sort, arguments.engine, arguments.spread)
 
     def schema(self, value: Any) -> FrameSchema:
         """Give the schema of a frame or of a StructType, and the session's time zone."""
@@ -128,21 +128,21 @@ class SparkHost:
         """Put the steps of a plan into a frame's own."""
         from .host import run_spark
         from .jvm import depth_limited
-        from .options import Way
+        from .options import ComputeOptions
 
-        way = Way(arguments.sort, arguments.engine, arguments.spread)
+        compute_options = ComputeOptions(arguments.sort, arguments.engine, arguments.spread)
         with depth_limited("the plan of the frame and its windows"):
-            return run_spark(frame, plan, way)
+            return run_spark(frame, plan, compute_options)
 
     def explain(self, frame: Any, plan: StepPlan, arguments: ComputeArguments, *, metrics: bool) -> Explanation:
         """Say how the steps of a plan would be run; with ``metrics`` run them, and give the figures."""
         from .host import explain_spark
         from .jvm import depth_limited
-        from .options import Way
+        from .options import ComputeOptions
 
-        way = Way(arguments.sort, arguments.engine, arguments.spread)
+        compute_options = ComputeOptions(arguments.sort, arguments.engine, arguments.spread)
         with depth_limited("the plan of the frame and its windows"):
-            return explain_spark(frame, plan, way, metrics=metrics)
+            return explain_spark(frame, plan, compute_options, metrics=metrics)
 
     def query(self, frame: Any, tree: Any) -> Query:
         """Read the tree of a query over a frame, whose session says whether columns are found regardless of case."""

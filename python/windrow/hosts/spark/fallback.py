@@ -14,10 +14,10 @@ from ..._model.replace import replace
 from ..._plan.levels import calls_in, expressions_of
 from ...exceptions import UnsupportedError
 
-__all__ = ["left_to_spark"]
+__all__ = ["with_spark_fallback"]
 
 
-def left_to_spark(output: Output, frame: Any, level: int) -> Output:
+def with_spark_fallback(output: Output, frame: Any, level: int) -> Output:
     """Give an output whose functions windrow does not all know as an expression that Spark evaluates.
 
     Parameters
