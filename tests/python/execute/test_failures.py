@@ -448,7 +448,7 @@ def test_one_answer_however_rows_come(number, monkeypatch, tmp_path):
         asks_now = rng.sample(asks, min(4, len(asks)))
         batch, section, threads = rng.choice([1, 7, 10_000]), rng.choice([1, 5, 40]), rng.choice([1, 2])
         limit = rng.choice([None, 1, 1])
-        monkeypatch.setattr(sections, "_ROWS", section)
+        monkeypatch.setattr(sections, "_MAX_ROWS", section)
         with wr.config(threads=threads, memory_limit=limit, spill_dir=str(tmp_path)):
             op = wr.operator({f"c{i}": ask.text for i, ask in enumerate(asks_now)}, table.schema, sort=True)
             out = pa.Table.from_batches(list(op(table.to_batches(batch))), op.schema)
