@@ -16,7 +16,14 @@ from .._plan.bound import comparison_only_columns
 from .._plan.steps import Compute, NamedScalar, Project
 from ..exceptions import DataError
 from ..settings import Options
-from .arrow_columns import as_binary_type, drop_unreferenced_values, empty_table, has_run_ends, whole, with_buffers
+from .arrow_columns import (
+    as_binary_type,
+    as_single_array,
+    drop_unreferenced_values,
+    empty_table,
+    has_run_ends,
+    with_buffers,
+)
 from .dictionaries import Dictionaries
 from .evaluate import evaluate, refuse_cross_row
 from .explained_call import ExplainedCall
@@ -209,7 +216,7 @@ class Level:
         offset = 0
         while waiting:
             batch = waiting.popleft()
-            part = [drop_unreferenced_values(whole(c.slice(offset, batch.num_rows))) for c in new]
+            part = [drop_unreferenced_values(as_single_array(c.slice(offset, batch.num_rows))) for c in new]
             offset += batch.num_rows
             yield self._project(batch.columns, part, schema)
 
@@ -355,7 +362,7 @@ class Level:
             arrays.append(array)
             fields.append(pa.field(name, array.type, field.nullable))
         checker.end_batch(batch.num_rows)
-        evaluated = [whole(c) for c in columns[self._width :]]
+        evaluated = [as_single_array(c) for c in columns[self._width :]]
         arrays += evaluated
         fields += [pa.field(s.name, a.type) for s, a in zip(self.scalars, evaluated, strict=True)]
         if not arrays:  # pyarrow takes the number of rows from the columns

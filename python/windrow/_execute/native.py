@@ -130,11 +130,11 @@ def _check_default(schema: pa.Schema, call: BoundCall) -> None:
     position = -1 if name is None else schema.get_field_index(name)
     if value is None or position < 0:
         return
-    kind = schema.field(position).type
-    if not _holds(kind, value):
+    data_type = schema.field(position).type
+    if not _holds(data_type, value):
         raise SpecError(
-            f"{call.display}: the default {value} does not fit {kind}, the type of the column; write one that does, "
-            "or cast the column to a wider type"
+            f"{call.display}: the default {value} does not fit {data_type}, the type of the column; write one that "
+            "does, or cast the column to a wider type"
         )
 
 
@@ -149,14 +149,14 @@ def _check_condition(schema: pa.Schema, call: BoundCall) -> None:
         )
 
 
-def refuse_extension(name: str, kind: pa.DataType) -> None:
+def refuse_extension(name: str, data_type: pa.DataType) -> None:
     """Refuse a column of an extension type, at any depth: what it means is not what its storage holds.
 
     Parameters
     ----------
     name
         The column's name.
-    kind
+    data_type
         Its type.
 
     Raises
@@ -164,13 +164,13 @@ def refuse_extension(name: str, kind: pa.DataType) -> None:
     UnsupportedError
         If it is of such a type.
     """
-    if isinstance(kind, pa.BaseExtensionType):
+    if isinstance(data_type, pa.BaseExtensionType):
         raise UnsupportedError(
-            f"column {name!r} is of the extension type {kind}, which would be read as its storage, {kind.storage_type}"
-            "; cast it to a type that has the values you mean"
+            f"column {name!r} is of the extension type {data_type}, which would be read as its storage, "
+            f"{data_type.storage_type}; cast it to a type that has the values you mean"
         )
-    for index in range(kind.num_fields):
-        refuse_extension(name, kind.field(index).type)
+    for index in range(data_type.num_fields):
+        refuse_extension(name, data_type.field(index).type)
 
 
 def refuse_nested_runs(schema: pa.Schema, *, spills: bool) -> None:
@@ -197,26 +197,28 @@ def refuse_nested_runs(schema: pa.Schema, *, spills: bool) -> None:
             )
 
 
-def _has_nested_runs(kind: pa.DataType, *, inside: bool, spills: bool) -> bool:
-    if isinstance(kind, pa.BaseExtensionType):
-        return _has_nested_runs(kind.storage_type, inside=inside, spills=spills)
-    if pa.types.is_run_end_encoded(kind):
-        return inside or kind.value_type.num_fields > 0
+def _has_nested_runs(data_type: pa.DataType, *, inside: bool, spills: bool) -> bool:
+    if isinstance(data_type, pa.BaseExtensionType):
+        return _has_nested_runs(data_type.storage_type, inside=inside, spills=spills)
+    if pa.types.is_run_end_encoded(data_type):
+        return inside or data_type.value_type.num_fields > 0
     # a batch whose lists are empty has no runs at all, which Arrow does not read back
-    inside = inside or pa.types.is_union(kind) or (spills and not pa.types.is_struct(kind))
-    return any(_has_nested_runs(kind.field(i).type, inside=inside, spills=spills) for i in range(kind.num_fields))
+    inside = inside or pa.types.is_union(data_type) or (spills and not pa.types.is_struct(data_type))
+    return any(
+        _has_nested_runs(data_type.field(i).type, inside=inside, spills=spills) for i in range(data_type.num_fields)
+    )
 
 
-def _holds(kind: pa.DataType, value: Any) -> bool:
-    if pa.types.is_integer(kind) and isinstance(value, (int, float, Decimal)):
+def _holds(data_type: pa.DataType, value: Any) -> bool:
+    if pa.types.is_integer(data_type) and isinstance(value, (int, float, Decimal)):
         if value != value or value in (math.inf, -math.inf):
             return False
-        signed = pa.types.is_signed_integer(kind)
-        limit = 2 ** (kind.bit_width - signed)
+        signed = pa.types.is_signed_integer(data_type)
+        limit = 2 ** (data_type.bit_width - signed)
         return bool((-limit if signed else 0) <= int(value) < limit)  # Spark cuts a fraction off
-    if pa.types.is_decimal(kind) and isinstance(value, Decimal):
+    if pa.types.is_decimal(data_type) and isinstance(value, Decimal):
         return True  # rounded as by Spark's cast; one of too many digits the plan refuses
-    return fits([value], kind)
+    return fits([value], data_type)
 
 
 def output_fields(plan: Plan) -> list[pa.Field]:

@@ -72,11 +72,11 @@ def ordered_columns(schema: pa.Schema) -> dict[str, str]:
     return {f.name: f.name for f in schema if has_ordered_categories(f.type)}
 
 
-def has_ordered_categories(kind: pa.DataType) -> bool:
+def has_ordered_categories(data_type: pa.DataType) -> bool:
     """Say whether values of a type are, or hold, ordered categories."""
-    if pa.types.is_dictionary(kind):
-        return bool(kind.ordered) or has_ordered_categories(kind.value_type)
-    return any(has_ordered_categories(kind.field(i).type) for i in range(kind.num_fields))
+    if pa.types.is_dictionary(data_type):
+        return bool(data_type.ordered) or has_ordered_categories(data_type.value_type)
+    return any(has_ordered_categories(data_type.field(i).type) for i in range(data_type.num_fields))
 
 
 def ordered_results(
@@ -111,33 +111,35 @@ def ordered_results(
     }
 
 
-def ordered_type(kind: pa.DataType, *, text: bool = False) -> pa.DataType:
+def ordered_type(data_type: pa.DataType, *, text: bool = False) -> pa.DataType:
     """Give a type whose dictionaries are ordered, also within lists; with ``text``, text becomes such a dictionary."""
-    if pa.types.is_dictionary(kind):
-        return pa.dictionary(kind.index_type, kind.value_type, ordered=True)
-    if text and _is_text(kind):
-        return pa.dictionary(pa.uint32(), kind, ordered=True)
-    return with_list_item(kind, ordered_type(kind.value_type, text=text)) if is_list(kind) else kind
+    if pa.types.is_dictionary(data_type):
+        return pa.dictionary(data_type.index_type, data_type.value_type, ordered=True)
+    if text and _is_text(data_type):
+        return pa.dictionary(pa.uint32(), data_type, ordered=True)
+    return with_list_item(data_type, ordered_type(data_type.value_type, text=text)) if is_list(data_type) else data_type
 
 
-def with_list_item(kind: pa.DataType, item_type: pa.DataType) -> pa.DataType:
+def with_list_item(data_type: pa.DataType, item_type: pa.DataType) -> pa.DataType:
     """Give a type of lists, of offsets or of views, with items of another type."""
-    item = kind.value_field.with_type(item_type)
-    if pa.types.is_large_list(kind):
+    item = data_type.value_field.with_type(item_type)
+    if pa.types.is_large_list(data_type):
         return pa.large_list(item)
-    return pa.list_view(item) if pa.types.is_list_view(kind) else pa.list_(item)
+    return pa.list_view(item) if pa.types.is_list_view(data_type) else pa.list_(item)
 
 
-def is_list(kind: pa.DataType) -> bool:
+def is_list(data_type: pa.DataType) -> bool:
     """Whether a type is that of lists, of offsets or of views, as windrow's own results are."""
-    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_list_view(kind))
+    return bool(pa.types.is_list(data_type) or pa.types.is_large_list(data_type) or pa.types.is_list_view(data_type))
 
 
-def _is_text(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+def _is_text(data_type: pa.DataType) -> bool:
+    return bool(
+        pa.types.is_string(data_type) or pa.types.is_large_string(data_type) or pa.types.is_string_view(data_type)
+    )
 
 
-def _has_text(kind: pa.DataType) -> bool:
-    if pa.types.is_dictionary(kind) or _is_text(kind):
+def _has_text(data_type: pa.DataType) -> bool:
+    if pa.types.is_dictionary(data_type) or _is_text(data_type):
         return True
-    return any(_has_text(kind.field(i).type) for i in range(kind.num_fields))
+    return any(_has_text(data_type.field(i).type) for i in range(data_type.num_fields))

@@ -14,7 +14,7 @@ from .._model.names import HIDDEN_PREFIX, unused_name
 from .._plan.steps import Compute, Evaluate, NamedScalar, Project, StepPlan
 from ..exceptions import SpecError, shown
 from ..settings import Options
-from .arrow_columns import empty_table, whole
+from .arrow_columns import as_single_array, empty_table
 from .evaluate import evaluate
 from .explained_call import ExplainedCall
 from .external_sort import ROW_NUMBER
@@ -75,7 +75,9 @@ class FinalProjection:
         schema = self.schema
         for batch in batches:
             with run.stage("evaluate"):
-                made = [whole(c).cast(f.type) for c, f in zip(self._evaluate(batch), self.fields, strict=True)]
+                made = [
+                    as_single_array(c).cast(f.type) for c, f in zip(self._evaluate(batch), self.fields, strict=True)
+                ]
             all_columns = [*batch.columns, *made]
             columns = [all_columns[index] for _, index in self.project.columns]
             fields = [f.with_type(c.type) for f, c in zip(schema, columns, strict=True)]

@@ -21,7 +21,7 @@ from typing import Any, ClassVar, Final
 import pyarrow as pa
 
 from ..exceptions import DataError, UserError
-from .arrow_columns import whole
+from .arrow_columns import as_single_array
 from .lossless import fits, same_fields
 from .validation import Checker
 
@@ -121,7 +121,7 @@ class UserFunction:
             results = pa.chunked_array(results)
         if isinstance(results, (pa.Array, pa.ChunkedArray)):
             try:
-                results = whole(Checker().validated(results, "result"))
+                results = as_single_array(Checker().validated(results, "result"))
             except DataError as error:
                 raise UserError(f"{self.name} returned wrong Arrow data: {error}") from None
         if results is None or isinstance(results, (str, bytes)) or not hasattr(results, "__len__"):

@@ -109,37 +109,37 @@ class Checker:
 
     def _validate_buffers(self, array: pa.Array, path: tuple[Any, ...]) -> pa.Array:
         """Look at an array, and at no more of what it is nested in than it shows: batches are slices of one column."""
-        kind = array.type
+        data_type = array.type
         if not len(array):
             array.validate()  # which has no buffers, perhaps
-        elif isinstance(kind, pa.BaseExtensionType):
+        elif isinstance(data_type, pa.BaseExtensionType):
             self._require_unchanged(array.storage, path)
-        elif pa.types.is_struct(kind):
+        elif pa.types.is_struct(data_type):
             array.validate()
-            for number in range(kind.num_fields):
+            for number in range(data_type.num_fields):
                 field = array.field(number)
                 self._validate_children(array, field, (*path, number), lambda row: row)
-                if not kind.field(number).nullable:
-                    _refuse_nulls(field, array, kind.field(number).name)
-        elif pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_map(kind):
+                if not data_type.field(number).nullable:
+                    _refuse_nulls(field, array, data_type.field(number).name)
+        elif pa.types.is_list(data_type) or pa.types.is_large_list(data_type) or pa.types.is_map(data_type):
             self._list(array, path)
-        elif pa.types.is_list_view(kind) or pa.types.is_large_list_view(kind):
+        elif pa.types.is_list_view(data_type) or pa.types.is_large_list_view(data_type):
             return self._list_view(array, path)
-        elif pa.types.is_fixed_size_list(kind):
+        elif pa.types.is_fixed_size_list(data_type):
             array.validate()
-            size = kind.list_size
+            size = data_type.list_size
             values = array.values.slice(array.offset * size, len(array) * size)
             self._validate_children(array, values, (*path, 0), lambda row: row // size)
-        elif pa.types.is_dictionary(kind):
+        elif pa.types.is_dictionary(data_type):
             return self._dictionary(array, path)
-        elif pa.types.is_union(kind):
+        elif pa.types.is_union(data_type):
             self._validate_all(array)
             self._union(array, path)
-        elif pa.types.is_run_end_encoded(kind):
+        elif pa.types.is_run_end_encoded(data_type):
             ends, offset = array.run_ends, array.offset
             # the runs alone: Arrow says of the values' faults where they are among these
             runs = [ends, pa.nulls(len(array.values))]
-            runs_only = pa.run_end_encoded(kind.run_end_type, pa.null())
+            runs_only = pa.run_end_encoded(data_type.run_end_type, pa.null())
             pa.Array.from_buffers(runs_only, len(array), [None], offset=offset, children=runs).validate(full=True)
             begin, count = array.find_physical_offset(), array.find_physical_length()
             shown = array.values.slice(begin, count)
@@ -153,7 +153,7 @@ class Checker:
             if made is not shown:
                 values = pa.concat_arrays([array.values.slice(0, begin), made, array.values.slice(begin + count)])
                 return with_children(array, [values])
-        elif as_binary_type(kind) is not kind or pa.types.is_binary_view(kind) or _is_binary(kind):
+        elif as_binary_type(data_type) is not data_type or pa.types.is_binary_view(data_type) or _is_binary(data_type):
             return self._bytes(array)
         else:
             array.validate()
@@ -188,16 +188,16 @@ class Checker:
             raise _BrokenError(row, str(error)) from None
 
     def _bytes(self, array: pa.Array) -> pa.Array:
-        kind = array.type
-        plain = array.view(as_binary_type(kind))
+        data_type = array.type
+        plain = array.view(as_binary_type(data_type))
         _validate(plain)
-        fault = broken_bytes(plain, self._text and plain.type is not kind and plain.type != kind)
+        fault = broken_bytes(plain, self._text and plain.type is not data_type and plain.type != data_type)
         if fault is None:
             return array
         row, why = fault
         if row is not None:
             raise _BrokenError(row, why)
-        return pa.array(without_hidden_bytes(plain)).view(kind)
+        return pa.array(without_hidden_bytes(plain)).view(data_type)
 
     def _list(self, array: pa.Array, path: tuple[Any, ...]) -> None:
         array.validate()
@@ -265,8 +265,8 @@ class Checker:
         is_dense = array.type.mode == "dense"
         # the array's own methods give those of the array that it is a slice of
         codes, *offsets = (
-            pa.Array.from_buffers(kind, len(array), [None, buffer], offset=array.offset)
-            for kind, buffer in zip((pa.int8(), pa.int32()), array.buffers()[1 : 2 + is_dense], strict=False)
+            pa.Array.from_buffers(data_type, len(array), [None, buffer], offset=array.offset)
+            for data_type, buffer in zip((pa.int8(), pa.int32()), array.buffers()[1 : 2 + is_dense], strict=False)
         )
         for number, code in enumerate(array.type.type_codes):
 
@@ -304,8 +304,8 @@ def _copy_without_hidden(array: pa.Array) -> pa.Array:
         raise _HiddenByNullError from None
 
 
-def _is_binary(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
+def _is_binary(data_type: pa.DataType) -> bool:
+    return bool(pa.types.is_binary(data_type) or pa.types.is_large_binary(data_type))
 
 
 def _is_valid(array: pa.Array | None, row: int) -> bool:
@@ -329,8 +329,10 @@ def _same_buffers(one: pa.Array, other: pa.Array) -> bool:
 
 
 def _has_nulls(array: pa.Array) -> bool:
-    kind = array.type
-    indirect = pa.types.is_dictionary(kind) or pa.types.is_union(kind) or pa.types.is_run_end_encoded(kind)
+    data_type = array.type
+    indirect = (
+        pa.types.is_dictionary(data_type) or pa.types.is_union(data_type) or pa.types.is_run_end_encoded(data_type)
+    )
     return bool(array.null_count) or (indirect and bool(pc.any(pc.is_null(array)).as_py()))
 
 

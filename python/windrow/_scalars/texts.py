@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from .._parse.limits import excerpt
 from .casts import to_text
-from .typed import ELSEWHERE, Scope, Typed, failing, merged, refused
+from .typed import COMPUTE_ELSEWHERE, Scope, Typed, failing, merged, refused
 from .types import BOOLEAN, INT, STRING, family, shown
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def as_text(arg: Typed, text: object, scope: Scope) -> Typed:
         raise refused(f"{shown(arg.kind)} as text", text)
     failures = arg.failures
     if found[1] is not None:
-        failures += (failing(found[1], "a value whose text is not exactly Spark's", text, ELSEWHERE),)
+        failures += (failing(found[1], "a value whose text is not exactly Spark's", text, COMPUTE_ELSEWHERE),)
     return Typed(found[0], STRING, failures)
 
 

@@ -126,7 +126,7 @@ class PolarsHost(QueryHost):
             return frame.filter(condition_of(frame, condition, current()))
         return super().where(frame, condition)
 
-    def kept(self, frame: Any, keep: str, text: str) -> Any:
+    def keep_rows(self, frame: Any, keep: str, text: str) -> Any:
         """Keep the rows for which the column ``keep`` is true, and drop it."""
         import polars as pl
 
@@ -135,12 +135,12 @@ class PolarsHost(QueryHost):
             raise not_boolean(text, dtype)
         return frame.filter(pl.col(keep).cast(pl.Boolean)).drop(keep)
 
-    def ordered(self, frame: Any, number: str) -> Any:
-        """Order the rows by the column ``number``, and drop it."""
+    def sort_rows(self, frame: Any, number: str) -> Any:
+        """Sort the rows by the column ``number``, and drop that column."""
         return frame.sort(number).drop(number)
 
-    def cut(self, frame: Any, offset: int, limit: int | None) -> Any:
-        """Pass over some rows, and keep some of the rest."""
+    def slice_rows(self, frame: Any, offset: int, limit: int | None) -> Any:
+        """Skip ``offset`` rows, then keep at most ``limit``."""
         import polars as pl
 
         rows = 2**32 - 1 if pl.get_index_type() == pl.UInt32 else 2**62  # more than a frame can have
