@@ -108,7 +108,7 @@ def test_what_cannot_be_parted_says_so(frame, call):
     assert result.count() == 100
 
 
-def test_hot_keys(frame, how):
+def test_skewed_keys(frame, how):
     calls = [c.replace("OVER (ORDER", "OVER (PARTITION BY k ORDER") for c in SPREAD if "OVER (ORDER" in c]
     plan = str(wr.explain(frame, {f"c{i}": call for i, call in enumerate(calls)}, spread="always"))
     assert "ranges of k, t" in plan
@@ -283,7 +283,7 @@ CALLS = ["row_number() OVER (PARTITION BY k ORDER BY id)", f"sum(v) OVER (PARTIT
 
 
 @pytest.mark.usefixtures("how")
-def test_a_sample_finds_hot_keys(skewed):
+def test_a_sample_finds_skewed_keys(skewed):
     with wr.config(memory_limit="100KB"):
         plan = str(wr.explain(skewed, CALLS))
         assert re.search(
@@ -292,7 +292,7 @@ def test_a_sample_finds_hot_keys(skewed):
         check(skewed, CALLS)
 
 
-def test_where_no_key_is_hot_nothing_is_spread(skewed):
+def test_uniform_keys_are_not_split(skewed):
     from pyspark.sql import functions as F  # noqa: N812
 
     assert "ranges" not in str(wr.explain(skewed, CALLS))  # 1 GiB would be large
@@ -316,7 +316,7 @@ def test_an_error_in_one_task_is_the_jobs(frame):
 
 
 @pytest.mark.slow
-def test_nobody_waits_for_ever():
+def test_barrier_times_out():
     from windrow.hosts.spark.split_barrier import barrier_timeout
 
     with pytest.raises(wr.WindrowError, match="have not come for 1 s"), barrier_timeout(1):
@@ -327,7 +327,7 @@ def test_nobody_waits_for_ever():
 
 
 @pytest.mark.parametrize("delay", [0.05, 0.4, 30])
-def test_an_alarm_of_another_comes_when_it_should(delay):
+def test_alarms_of_others_still_fire(delay):
     """Within a wait it is late by no more than that, and repeats as it did."""
     from windrow.hosts.spark.split_barrier import barrier_timeout
 
@@ -352,7 +352,7 @@ def test_an_alarm_of_another_comes_when_it_should(delay):
         signal.signal(signal.SIGALRM, before)
 
 
-def test_tasks_that_miss_others_begin_nothing(monkeypatch):
+def test_an_incomplete_barrier_stage_does_not_start(monkeypatch):
     import pyspark
 
     from windrow.hosts.spark import split_barrier as spread

@@ -18,7 +18,7 @@ def frame(spark):
     return spark.range(0, 3000, numPartitions=2).selectExpr("id", "id % 7 AS k", "id % 100 AS v")
 
 
-def test_tasks_are_heard(frame):
+def test_tasks_report_metrics(frame):
     plan = wr.explain(
         frame, n="row_number() OVER (PARTITION BY k ORDER BY id)", m="max(v) OVER (PARTITION BY v % 3)", metrics=True
     )
@@ -35,7 +35,7 @@ def test_tasks_are_heard(frame):
     assert "exchange 1: " in text.splitlines()[-2]
 
 
-def test_tasks_of_one_partition_are_heard(frame):
+def test_tasks_of_a_split_partition_report_metrics(frame):
     plan = wr.explain(frame, s="sum(v) OVER (ORDER BY id)", metrics=True)
     (measured,) = plan.metrics
     assert len(measured.runs) >= 2
