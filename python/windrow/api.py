@@ -358,7 +358,7 @@ def _frame(table: Any, frames: Mapping[str, Any], spark: Any) -> Any:
     parts = [p.name for p in table.parts]
     name = ".".join(parts)
     if len(parts) == 1:
-        found = columns_named(name, list(frames), folded=True)
+        found = columns_named(name, list(frames), case_insensitive=True)
         if len(found) == 1:
             return list(frames.values())[found[0]]
         if found:
@@ -539,7 +539,7 @@ def operator(exprs: SparkItems, schema: SchemaLike | FrameLike, *, sort: bool | 
     options = current()
     if options.timezone is None and timezone is not None:
         options = replace(options, timezone=timezone)
-    made = stream_operator(plan_steps(outputs, arrow.names), arrow, options, sort, host_schema, kind=Operator)
+    made = stream_operator(plan_steps(outputs, arrow.names), arrow, options, sort, host_schema, operator_class=Operator)
     assert isinstance(made, Operator)
     return made
 

@@ -8,27 +8,37 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 __all__ = [
-    "BYTES", "WITHOUT_VIEWS", "as_bytes", "child_arrays", "compact", "empty_table", "has_run_ends", "rebuilt",
-    "shown_values", "whole", "with_buffers", "with_parts",
+    "BINARY_TYPES",
+    "WITHOUT_VIEWS",
+    "as_binary_type",
+    "as_single_array",
+    "child_arrays",
+    "compacted_slice",
+    "drop_unreferenced_values",
+    "empty_table",
+    "has_run_ends",
+    "with_buffers",
+    "with_child_types",
+    "with_children",
 ]  # fmt: skip
 
 #: The types with offsets that hold the same values, by the types of views: pyarrow takes and looks up no views.
 WITHOUT_VIEWS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
 
 #: The type of text's bytes, by the type of text.
-BYTES = {
+BINARY_TYPES = {
     pa.string(): pa.binary(),
     pa.large_string(): pa.large_binary(),
     pa.string_view(): pa.binary_view(),
 }
 
 
-def as_bytes(kind: pa.DataType) -> pa.DataType:
+def as_binary_type(data_type: pa.DataType) -> pa.DataType:
     """Give a type of the same buffers without text, which may be bytes of any kind where nobody reads it.
 
     Parameters
     ----------
-    kind
+    data_type
         The type.
 
     Returns
@@ -36,25 +46,27 @@ def as_bytes(kind: pa.DataType) -> pa.DataType:
     pyarrow.DataType
         The type itself where it has no text, or has run ends, whose offset pyarrow's ``view`` drops.
     """
-    return kind if has_run_ends(kind) else _as_bytes(kind)
+    return data_type if has_run_ends(data_type) else _as_bytes(data_type)
 
 
-def _as_bytes(kind: pa.DataType) -> pa.DataType:
-    if kind in BYTES:
-        return BYTES[kind]
-    if isinstance(kind, pa.BaseExtensionType) or (kind.num_fields == 0 and not pa.types.is_dictionary(kind)):
-        return kind
-    if pa.types.is_dictionary(kind):
-        return with_parts(kind, [_as_bytes(kind.value_type)])
-    return with_parts(kind, [_as_bytes(kind.field(i).type) for i in range(kind.num_fields)])
+def _as_bytes(data_type: pa.DataType) -> pa.DataType:
+    if data_type in BINARY_TYPES:
+        return BINARY_TYPES[data_type]
+    if isinstance(data_type, pa.BaseExtensionType) or (
+        data_type.num_fields == 0 and not pa.types.is_dictionary(data_type)
+    ):
+        return data_type
+    if pa.types.is_dictionary(data_type):
+        return with_child_types(data_type, [_as_bytes(data_type.value_type)])
+    return with_child_types(data_type, [_as_bytes(data_type.field(i).type) for i in range(data_type.num_fields)])
 
 
-def with_parts(kind: pa.DataType, parts: Sequence[pa.DataType]) -> pa.DataType:
+def with_child_types(data_type: pa.DataType, parts: Sequence[pa.DataType]) -> pa.DataType:
     """Give a type with others in the place of those that it is made of.
 
     Parameters
     ----------
-    kind
+    data_type
         The type.
     parts
         The other types: a dictionary's values, or the types of its fields in their order.
@@ -64,35 +76,39 @@ def with_parts(kind: pa.DataType, parts: Sequence[pa.DataType]) -> pa.DataType:
     pyarrow.DataType
         The type itself where the others are the same.
     """
-    if pa.types.is_dictionary(kind):
-        return kind if parts[0] == kind.value_type else pa.dictionary(kind.index_type, parts[0], kind.ordered)
-    fields = [kind.field(i) for i in range(kind.num_fields)]
+    if pa.types.is_dictionary(data_type):
+        return (
+            data_type
+            if parts[0] == data_type.value_type
+            else pa.dictionary(data_type.index_type, parts[0], data_type.ordered)
+        )
+    fields = [data_type.field(i) for i in range(data_type.num_fields)]
     plain = [f.with_type(t) for f, t in zip(fields, parts, strict=True)]
     if all(a.type == b.type for a, b in zip(fields, plain, strict=True)):
-        return kind
-    if pa.types.is_struct(kind):
+        return data_type
+    if pa.types.is_struct(data_type):
         return pa.struct(plain)
-    if pa.types.is_union(kind):
-        return pa.union(plain, kind.mode, list(kind.type_codes))
-    if pa.types.is_map(kind):
-        return pa.map_(*plain[0].type, keys_sorted=kind.keys_sorted)
-    if pa.types.is_fixed_size_list(kind):
-        return pa.list_(plain[0], kind.list_size)
+    if pa.types.is_union(data_type):
+        return pa.union(plain, data_type.mode, list(data_type.type_codes))
+    if pa.types.is_map(data_type):
+        return pa.map_(*plain[0].type, keys_sorted=data_type.keys_sorted)
+    if pa.types.is_fixed_size_list(data_type):
+        return pa.list_(plain[0], data_type.list_size)
     makers = {
         pa.types.is_list: pa.list_,
         pa.types.is_large_list: pa.large_list,
         pa.types.is_list_view: pa.list_view,
         pa.types.is_large_list_view: pa.large_list_view,
     }
-    return next((make(plain[0]) for test, make in makers.items() if test(kind)), kind)
+    return next((make(plain[0]) for test, make in makers.items() if test(data_type)), data_type)
 
 
-def has_run_ends(kind: pa.DataType) -> bool:
+def has_run_ends(data_type: pa.DataType) -> bool:
     """Whether a type is run-end encoded, or has such values within.
 
     Parameters
     ----------
-    kind
+    data_type
         The type.
 
     Returns
@@ -100,13 +116,13 @@ def has_run_ends(kind: pa.DataType) -> bool:
     bool
         Whether it does.
     """
-    if isinstance(kind, pa.BaseExtensionType):
-        kind = kind.storage_type
-    if pa.types.is_run_end_encoded(kind):
+    if isinstance(data_type, pa.BaseExtensionType):
+        data_type = data_type.storage_type
+    if pa.types.is_run_end_encoded(data_type):
         return True
-    if pa.types.is_dictionary(kind):
-        return has_run_ends(kind.value_type)
-    return any(has_run_ends(kind.field(i).type) for i in range(kind.num_fields))
+    if pa.types.is_dictionary(data_type):
+        return has_run_ends(data_type.value_type)
+    return any(has_run_ends(data_type.field(i).type) for i in range(data_type.num_fields))
 
 
 def empty_table(schema: pa.Schema) -> pa.Table:
@@ -114,21 +130,21 @@ def empty_table(schema: pa.Schema) -> pa.Table:
     return pa.Table.from_arrays([_empty(t) for t in schema.types], schema=schema)
 
 
-def _empty(kind: pa.DataType) -> pa.Array:
-    if isinstance(kind, pa.BaseExtensionType) or kind.num_fields == 0 or pa.types.is_union(kind):
-        return pa.nulls(0, kind)
-    if pa.types.is_run_end_encoded(kind):
-        children = [pa.array([], kind.run_end_type), _empty(kind.value_type)]
-        return pa.Array.from_buffers(kind, 0, [None], children=children)
+def _empty(data_type: pa.DataType) -> pa.Array:
+    if isinstance(data_type, pa.BaseExtensionType) or data_type.num_fields == 0 or pa.types.is_union(data_type):
+        return pa.nulls(0, data_type)
+    if pa.types.is_run_end_encoded(data_type):
+        children = [pa.array([], data_type.run_end_type), _empty(data_type.value_type)]
+        return pa.Array.from_buffers(data_type, 0, [None], children=children)
     slots = pa.py_buffer(bytes(8))  # an offset of any width
-    if pa.types.is_struct(kind) or pa.types.is_fixed_size_list(kind):
+    if pa.types.is_struct(data_type) or pa.types.is_fixed_size_list(data_type):
         buffers = [None]
-    elif pa.types.is_list_view(kind) or pa.types.is_large_list_view(kind):
+    elif pa.types.is_list_view(data_type) or pa.types.is_large_list_view(data_type):
         buffers = [None, slots, slots]
     else:
         buffers = [None, slots]
-    children = [_empty(kind.field(i).type) for i in range(kind.num_fields)]
-    return pa.Array.from_buffers(kind, 0, buffers, children=children)
+    children = [_empty(data_type.field(i).type) for i in range(data_type.num_fields)]
+    return pa.Array.from_buffers(data_type, 0, buffers, children=children)
 
 
 def with_buffers(array: pa.Array) -> pa.Array:
@@ -146,36 +162,36 @@ def with_buffers(array: pa.Array) -> pa.Array:
     pyarrow.Array
         The array itself where no part of it lacks a buffer.
     """
-    kind = array.type
+    data_type = array.type
     if not len(array):
-        return _empty(kind)
-    if isinstance(kind, pa.BaseExtensionType):
+        return _empty(data_type)
+    if isinstance(data_type, pa.BaseExtensionType):
         storage = array.storage
         made = with_buffers(storage)
-        return array if made is storage else kind.wrap_array(made)
-    if pa.types.is_string_view(kind) or pa.types.is_binary_view(kind):
+        return array if made is storage else data_type.wrap_array(made)
+    if pa.types.is_string_view(data_type) or pa.types.is_binary_view(data_type):
         nulls, *buffers = array.buffers()
         present = [b for b in buffers if b is not None]
         if len(present) == len(buffers):
             return array
-        return pa.Array.from_buffers(kind, len(array), [nulls, *present], offset=array.offset)
+        return pa.Array.from_buffers(data_type, len(array), [nulls, *present], offset=array.offset)
     parts = child_arrays(array)
     made = [with_buffers(p) for p in parts]
-    return array if all(a is b for a, b in zip(made, parts, strict=True)) else rebuilt(array, made)
+    return array if all(a is b for a, b in zip(made, parts, strict=True)) else with_children(array, made)
 
 
 def child_arrays(array: pa.Array) -> list[pa.Array]:
     """Give the arrays that an array is made of, but for run ends."""
-    kind = array.type
-    if pa.types.is_dictionary(kind):
+    data_type = array.type
+    if pa.types.is_dictionary(data_type):
         return [array.dictionary]
-    if pa.types.is_struct(kind) or pa.types.is_union(kind):
-        return [array.field(i) for i in range(kind.num_fields)]
-    return [array.values] if kind.num_fields else []
+    if pa.types.is_struct(data_type) or pa.types.is_union(data_type):
+        return [array.field(i) for i in range(data_type.num_fields)]
+    return [array.values] if data_type.num_fields else []
 
 
-def rebuilt(array: pa.Array, parts: Sequence[pa.Array], kind: pa.DataType | None = None) -> pa.Array:
-    """Give an array of which what it is made of was exchanged, value by value.
+def with_children(array: pa.Array, parts: Sequence[pa.Array], data_type: pa.DataType | None = None) -> pa.Array:
+    """Return the array with its child arrays replaced.
 
     Parameters
     ----------
@@ -183,7 +199,7 @@ def rebuilt(array: pa.Array, parts: Sequence[pa.Array], kind: pa.DataType | None
         The array.
     parts
         The other arrays, in the order of its fields; run ends stay.
-    kind
+    data_type
         The type of the new array, where that of the other arrays differs.
 
     Returns
@@ -191,30 +207,32 @@ def rebuilt(array: pa.Array, parts: Sequence[pa.Array], kind: pa.DataType | None
     pyarrow.Array
         The new array.
     """
-    kind = kind or array.type
-    if pa.types.is_dictionary(kind):
-        return pa.DictionaryArray.from_arrays(array.indices, parts[0], ordered=kind.ordered)
-    if pa.types.is_struct(kind):  # an offset is in its fields already
-        return pa.StructArray.from_arrays(parts, fields=list(kind), mask=array.is_null() if array.null_count else None)
-    if pa.types.is_union(kind) and kind.mode == "sparse":  # the same for its codes
+    data_type = data_type or array.type
+    if pa.types.is_dictionary(data_type):
+        return pa.DictionaryArray.from_arrays(array.indices, parts[0], ordered=data_type.ordered)
+    if pa.types.is_struct(data_type):  # an offset is in its fields already
+        return pa.StructArray.from_arrays(
+            parts, fields=list(data_type), mask=array.is_null() if array.null_count else None
+        )
+    if pa.types.is_union(data_type) and data_type.mode == "sparse":  # the same for its codes
         codes = array.buffers()[1].slice(array.offset, len(array))
-        return pa.Array.from_buffers(kind, len(array), [None, codes], children=parts)
-    if pa.types.is_run_end_encoded(kind):
+        return pa.Array.from_buffers(data_type, len(array), [None, codes], children=parts)
+    if pa.types.is_run_end_encoded(data_type):
         parts = [array.run_ends, *parts]
     return pa.Array.from_buffers(
-        kind, len(array), array.buffers()[: _buffers(kind)], offset=array.offset, children=parts
+        data_type, len(array), array.buffers()[: _buffer_count(data_type)], offset=array.offset, children=parts
     )
 
 
-def _buffers(kind: pa.DataType) -> int:
+def _buffer_count(data_type: pa.DataType) -> int:
     """Say how many buffers a nested type has itself."""
     types = pa.types
-    if types.is_list_view(kind) or types.is_large_list_view(kind) or types.is_union(kind):
+    if types.is_list_view(data_type) or types.is_large_list_view(data_type) or types.is_union(data_type):
         return 3
-    return 1 if types.is_fixed_size_list(kind) or types.is_run_end_encoded(kind) else 2
+    return 1 if types.is_fixed_size_list(data_type) or types.is_run_end_encoded(data_type) else 2
 
 
-def whole(column: pa.ChunkedArray | pa.Array) -> pa.Array:
+def as_single_array(column: pa.ChunkedArray | pa.Array) -> pa.Array:
     """Give a column as one array, copying only where it lies in several pieces."""
     if isinstance(column, pa.Array):
         return column
@@ -225,7 +243,7 @@ def whole(column: pa.ChunkedArray | pa.Array) -> pa.Array:
     return pa.concat_arrays(column.chunks)
 
 
-def shown_values(array: pa.Array) -> pa.Array:
+def compacted_slice(array: pa.Array) -> pa.Array:
     """Copy a slice of lists or structs, as some readers look at the values of all rows that it was cut from.
 
     Parameters
@@ -246,7 +264,7 @@ def shown_values(array: pa.Array) -> pa.Array:
         return array
 
 
-def compact(column: pa.Array) -> pa.Array:
+def drop_unreferenced_values(column: pa.Array) -> pa.Array:
     """Give list views without the values that none of them shows, where those outnumber what sharing saves.
 
     A slice of list views keeps the values of all, and whoever sends it on sends them along.
@@ -267,11 +285,11 @@ def compact(column: pa.Array) -> pa.Array:
     offsets, sizes = column.offsets, column.sizes
     if column.null_count:
         sizes = pc.if_else(column.is_valid(), sizes, pa.scalar(0, sizes.type))  # a null slot may have a size
-    shown = pc.sum(sizes).as_py()
-    filled = pc.greater(sizes, 0)
-    begins, ends = offsets.filter(filled), pc.add(offsets, sizes).filter(filled)
-    held = pc.max(ends).as_py() - pc.min(begins).as_py() if shown else 0
-    if held <= shown:
+    referenced = pc.sum(sizes).as_py()
+    nonempty = pc.greater(sizes, 0)
+    begins, ends = offsets.filter(nonempty), pc.add(offsets, sizes).filter(nonempty)
+    span = pc.max(ends).as_py() - pc.min(begins).as_py() if referenced else 0
+    if span <= referenced:
         return column
     ends = pc.cumulative_sum(sizes)
     # both made anew, as from_arrays takes no two arrays that are slices from different rows on

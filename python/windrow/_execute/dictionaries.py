@@ -13,13 +13,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from .._model.catalog import Function, function_of
-from .._model.names import fresh
+from .._model.names import unused_name
 from .._model.replace import replace
 from .._plan.bound import BoundCall, ColumnArgument, SortKey
 from ..exceptions import DataError, SpecError, shown
-from .arrow_columns import WITHOUT_VIEWS, rebuilt, with_parts
+from .arrow_columns import WITHOUT_VIEWS, with_child_types, with_children
 from .explained_call import ExplainedCall
-from .ordered_categories import is_list, ordered_type, told
+from .ordered_categories import display_name, is_list, ordered_type
 
 __all__ = ["Dictionaries"]
 
@@ -40,14 +40,14 @@ class Dictionaries:
         #: Of each call whose results are values of a dictionary column, or lists of such: that column, by call name.
         self._sources = {call.name: name for call in calls if (name := _source(call, schema)) is not None}
         #: The calls whose results are positions of categories.
-        self._of_positions: set[str] = set()
+        self._position_results: set[str] = set()
         #: Of which column the columns of positions have them.
         self._positions: dict[str, str] = {}
         self._types = {f.name: _item(f.type) for f in schema if pa.types.is_dictionary(_item(f.type))}
-        self._needed = set(self._sources.values())
-        self._known: dict[str, pa.Array] = {}
+        self._source_columns = set(self._sources.values())
+        self._merged: dict[str, pa.Array] = {}
 
-    def read(self, data: pa.Table | pa.RecordBatch) -> None:
+    def observe(self, data: pa.Table | pa.RecordBatch) -> None:
         """Remember the dictionaries of a batch's columns.
 
         Parameters
@@ -60,13 +60,13 @@ class Dictionaries:
         DataError
             If the dictionaries of ordered categories contradict each other.
         """
-        for name in self._needed:
+        for name in self._source_columns:
             column, ordered = data.column(name), self._types[name].ordered
             pieces = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
             dictionaries = list(map(_dictionary, pieces))
             # the longest says in which order those of others are
             for dictionary in sorted(dictionaries, key=len, reverse=True) if ordered else dictionaries:
-                self._learn(name, dictionary)
+                self._merge(name, dictionary)
 
     def check_defaults(self) -> None:
         """Refuse a default that is none of the ordered categories of its column.
@@ -80,10 +80,10 @@ class Dictionaries:
             name, function = self._sources.get(call.name), function_of(call.function)
             if name is None or function is None or not self._types[name].ordered:
                 continue
-            known = self._known.get(name, [])
+            known = self._merged.get(name, [])
             for value in map(call.literal, function.positions("default")):
                 if value is not None and len(known) and value not in known.to_pylist():
-                    raise _no_category(call, value, name)
+                    raise _unknown_category(call, value, name)
 
     def by_position(self, table: pa.Table) -> tuple[pa.Table, list[BoundCall]]:
         """Have calls compare ordered categories by their positions, in columns that a table gets for that.
@@ -99,7 +99,7 @@ class Dictionaries:
             The table of the columns that the calls now read, and these calls.
         """
         if not any(t.ordered for t in self._types.values()):
-            self.read(table)
+            self.observe(table)
             return table, self._calls
         taken = {n.lower() for n in table.column_names}
         positions: dict[str, str] = {}
@@ -109,24 +109,24 @@ class Dictionaries:
             if not (pa.types.is_dictionary(column_type) and column_type.ordered and _can_look_up(column_type)):
                 return name
             if name not in positions:
-                positions[name] = fresh(f"position of {name}", taken)
+                positions[name] = unused_name(f"position of {name}", taken)
             return positions[name]
 
-        calls = [_comparing(call, position) for call in self._calls]
-        self._of_positions = {
+        calls = [_compare_by_position(call, position) for call in self._calls]
+        self._position_results = {
             call.name
             for call, given in zip(calls, self._calls, strict=True)
             if call.name in self._sources and call.argument_column() != given.argument_column()
         }
         self._positions = {new: name for name, new in positions.items()}
-        self._needed.update(positions)
-        self.read(table)
+        self._source_columns.update(positions)
+        self.observe(table)
         if not positions:
             return table, calls
         for name, new in positions.items():
             table = table.append_column(new, self._positions_of(name, table.column(name)))
-        read = {n for call in calls for n in call.columns_read()}
-        return table.select([n for n in table.column_names if n in read]), calls
+        columns_read = {n for call in calls for n in call.columns_read()}
+        return table.select([n for n in table.column_names if n in columns_read]), calls
 
     def explained(self, rows: Iterable[ExplainedCall]) -> list[ExplainedCall]:
         """Say what the plan says of the calls in the names that their user knows.
@@ -150,7 +150,7 @@ class Dictionaries:
         return [replace(row, order_by=list(map(known, row.order_by))) for row in rows]
 
     def result_fields(self, fields: Sequence[pa.Field]) -> list[pa.Field]:
-        """Give the fields of results with the types that :meth:`restored` gives them.
+        """Give the fields of results with the types that :meth:`with_source_dictionaries` gives them.
 
         Parameters
         ----------
@@ -164,7 +164,7 @@ class Dictionaries:
         """
         return [f.with_type(self._type(call, f.type)) for call, f in zip(self._calls, fields, strict=True)]
 
-    def restored(self, columns: Sequence[Any]) -> list[Any]:
+    def with_source_dictionaries(self, columns: Sequence[Any]) -> list[Any]:
         """Put results into the dictionaries of the columns that their values are of.
 
         Parameters
@@ -184,36 +184,36 @@ class Dictionaries:
         DataError
             If there are more categories than the type of their indices can tell apart.
         """
-        return [self._restored(call, c) for call, c in zip(self._calls, columns, strict=True)]
+        return [self._with_source_dictionary(call, c) for call, c in zip(self._calls, columns, strict=True)]
 
     def _type(self, call: BoundCall, given: pa.DataType) -> pa.DataType:
         """Give the type of a result, whose values may be positions of categories."""
         name = self._sources.get(call.name)
         if name is None:
             return given
-        if call.name in self._of_positions:
+        if call.name in self._position_results:
             return _with_item(given, self._types[name])
         return ordered_type(given) if self._types[name].ordered else given
 
-    def _restored(self, call: BoundCall, column: Any) -> Any:
+    def _with_source_dictionary(self, call: BoundCall, column: Any) -> Any:
         data_type = self._type(call, column.type)
         if call.name not in self._sources or not pa.types.is_dictionary(_item(data_type)):
             return column
         if isinstance(column, pa.Array):
-            return self._into(column, data_type, call)
+            return self._reindex(column, data_type, call)
         chunks = column.chunks
         for chunk in chunks[1:]:  # each may add values to the dictionary of all
-            self._into(chunk, data_type, call)
-        return pa.chunked_array([self._into(c, data_type, call) for c in chunks], data_type)
+            self._reindex(chunk, data_type, call)
+        return pa.chunked_array([self._reindex(c, data_type, call) for c in chunks], data_type)
 
-    def _into(self, array: pa.Array, data_type: pa.DataType, call: BoundCall) -> pa.Array:
+    def _reindex(self, array: pa.Array, data_type: pa.DataType, call: BoundCall) -> pa.Array:
         if is_list(data_type):
-            return rebuilt(array, [self._into(array.values, data_type.value_type, call)], data_type)
+            return with_children(array, [self._reindex(array.values, data_type.value_type, call)], data_type)
         if not _can_look_up(data_type):
-            return rebuilt(array, [array.dictionary], data_type)
+            return with_children(array, [array.dictionary], data_type)
         name = self._sources[call.name]
-        indices = array if call.name in self._of_positions else self._indices(array, call, name)
-        known = self._known.get(name, pa.array([], data_type.value_type))
+        indices = array if call.name in self._position_results else self._indices(array, call, name)
+        known = self._merged.get(name, pa.array([], data_type.value_type))
         try:
             indices = indices.cast(data_type.index_type)
         except pa.ArrowInvalid:
@@ -226,7 +226,7 @@ class Dictionaries:
     def _indices(self, array: pa.DictionaryArray, call: BoundCall, name: str) -> pa.Array:
         """Give the indices of values in the dictionary known; other values are put behind it, or are an error."""
         values = _plain(array.dictionary)
-        known = self._known.get(name, values[:0])
+        known = self._merged.get(name, values[:0])
         if values.equals(known):
             return array.indices
         places = pc.index_in(values, value_set=known)
@@ -236,22 +236,22 @@ class Dictionaries:
             missing = values.filter(pc.and_(used, unknown))
             if len(missing):
                 if self._types[name].ordered:
-                    raise _no_category(call, missing[0].as_py(), name)
-                self._known[name] = known = pa.concat_arrays([known, missing.unique()])
+                    raise _unknown_category(call, missing[0].as_py(), name)
+                self._merged[name] = known = pa.concat_arrays([known, missing.unique()])
                 places = pc.index_in(values, value_set=known)
         return places.take(array.indices)
 
-    def _learn(self, name: str, dictionary: pa.Array) -> None:
+    def _merge(self, name: str, dictionary: pa.Array) -> None:
         dictionary = _plain(dictionary)
-        known = self._known.get(name)
+        known = self._merged.get(name)
         if known is not None and known.equals(dictionary):
             return
         if not _can_look_up(self._types[name]):
-            self._known.setdefault(name, dictionary)
+            self._merged.setdefault(name, dictionary)
             return
         dictionary = dictionary.drop_null().unique()
         if known is None:
-            self._known[name] = dictionary
+            self._merged[name] = dictionary
         elif self._types[name].ordered:
             longer, shorter = (dictionary, known) if len(dictionary) > len(known) else (known, dictionary)
             places = pc.index_in(shorter, value_set=longer)
@@ -260,14 +260,14 @@ class Dictionaries:
                     f"column {name!r} has pieces with ordered categories that have no order among them: "
                     f"{shown(known.to_pylist())} and {shown(dictionary.to_pylist())}; give all of them one dictionary"
                 )
-            self._known[name] = longer
+            self._merged[name] = longer
         else:
-            self._known[name] = pa.concat_arrays(
+            self._merged[name] = pa.concat_arrays(
                 [known, dictionary.filter(pc.invert(pc.is_in(dictionary, value_set=known)))]
             )
 
     def _positions_of(self, name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
-        known, made = self._known.get(name), []
+        known, made = self._merged.get(name), []
         for chunk in column.chunks:
             values = _plain(chunk.dictionary)
             indices = chunk.indices
@@ -297,7 +297,7 @@ def _gives_values(function: Function) -> bool:
     return function.keeps_type and function.order_sensitivity == "rows" and function.within_group is None
 
 
-def _comparing(call: BoundCall, position: Callable[[str], str]) -> BoundCall:
+def _compare_by_position(call: BoundCall, position: Callable[[str], str]) -> BoundCall:
     """Have a call read positions where it compares values: as keys, and as the argument that orders or is made unique.
 
     A RANGE frame with an offset adds to its key, which no position stands for.
@@ -343,11 +343,11 @@ def _item(data_type: pa.DataType) -> pa.DataType:
 
 def _with_item(data_type: pa.DataType, item: pa.DataType) -> pa.DataType:
     """Give a type of lists with other items, or the items' type for one that is no list."""
-    return with_parts(data_type, [_with_item(data_type.value_type, item)]) if is_list(data_type) else item
+    return with_child_types(data_type, [_with_item(data_type.value_type, item)]) if is_list(data_type) else item
 
 
-def _no_category(call: BoundCall, value: object, name: str) -> SpecError:
+def _unknown_category(call: BoundCall, value: object, name: str) -> SpecError:
     return SpecError(
-        f"{call.display}: the default {shown(value)} is none of the categories of {told(name)}; write one of them, or "
-        "add it to them first"
+        f"{call.display}: the default {shown(value)} is none of the categories of {display_name(name)}; write one of "
+        "them, or add it to them first"
     )

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from .._model.expressions import Host, Literal, smallest_decimal
-from .._model.names import fresh, unknown_column
-from .._model.result_columns import without_places
+from .._model.expressions import HostExpression, Literal, smallest_decimal
+from .._model.names import unknown_column, unused_name
+from .._model.result_columns import hide_result_columns
 from .._parse.limits import excerpt
 from .._plan.steps import NamedScalar
 from .._scalars.to_polars import require, to_polars
 from .._scalars.typed import Failure
 from ..exceptions import DataError, SpecError, UnsupportedError, WindrowError
 from ..settings import Options
-from .arrow_columns import shown_values
+from .arrow_columns import compacted_slice
 from .native import refuse_extension
 from .ordered_categories import has_ordered_categories, ordered_type
 from .validation import Checker
@@ -26,7 +26,7 @@ from .validation import Checker
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["ColumnTypes", "Expressions", "evaluate", "evaluating", "refuse_neighbours"]
+__all__ = ["ColumnTypes", "Expressions", "evaluate", "polars_errors_translated", "refuse_cross_row"]
 
 
 def evaluate(
@@ -52,8 +52,8 @@ def evaluate(
     checker
         Checks the columns, of which it may know some already.
     ordered
-        The columns that hold ordered categories as text, each with what a message calls it; the expressions that give
-        such are put into it.
+        The columns that hold ordered categories as text, with their names for messages. Updated in place with the
+        expressions that give ordered categories.
 
     Returns
     -------
@@ -67,23 +67,23 @@ def evaluate(
     """
     if not scalars:
         return []
-    if all(_is_decimal(t) for t in scalars):  # a sum of a decimal needs no Polars
-        return [_repeated(t.expression, rows) for t in scalars]
+    if all(_is_decimal_literal(t) for t in scalars):  # a sum of a decimal needs no Polars
+        return [_constant_column(t.expression, rows) for t in scalars]
     require()
     import polars as pl
 
     ordered = {} if ordered is None else ordered
     made = Expressions(scalars, _types_of(columns, ordered), options)
     ordered |= made.ordered
-    check = (checker or Checker()).checked
-    for name in made.needed:
+    check = (checker or Checker()).validated
+    for name in made.columns_read:
         refuse_extension(name, columns[name].type)
-    data = {name: check(columns[name], name) for name in made.needed} or {"": pa.nulls(rows)}
+    data = {name: check(columns[name], name) for name in made.columns_read} or {"": pa.nulls(rows)}
     series = {str(i): _series(name, column) for i, (name, column) in enumerate(data.items())}
-    with evaluating(scalars):
+    with polars_errors_translated(scalars):
         frame = pl.DataFrame(series)  # by position: Polars gives an empty name another here
         frame.columns = list(data)
-        result = made.computed(frame).select([t.name for t in scalars])
+        result = made.with_expressions(frame).select([t.name for t in scalars])
         return list(result.to_arrow(compat_level=pl.CompatLevel.oldest()).columns)
 
 
@@ -92,7 +92,7 @@ def _series(name: str, column: Any) -> pl.Series:
     import polars as pl
 
     chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
-    column = pa.chunked_array([shown_values(chunk) for chunk in chunks], type=column.type)
+    column = pa.chunked_array([compacted_slice(chunk) for chunk in chunks], type=column.type)
     try:
         made: pl.Series = pl.from_arrow(column)  # type: ignore[assignment]
         if pa.types.is_dictionary(column.type) and column.type.ordered and column.num_chunks:
@@ -115,7 +115,7 @@ class Expressions:
     ----------
     scalars
         The expressions.
-    kinds
+    types
         The types of the columns by name.
     options
         The settings in force.
@@ -124,42 +124,42 @@ class Expressions:
     def __init__(
         self,
         scalars: Sequence[NamedScalar],
-        kinds: Mapping[str, pa.DataType],
+        types: Mapping[str, pa.DataType],
         options: Options,
     ) -> None:
         self._scalars = scalars
         ansi = True if options.ansi is None else options.ansi
-        self.made: list[pl.Expr] = []
+        self.exprs: list[pl.Expr] = []
         self.failures: list[Failure] = []
-        needed: dict[str, None] = {}
+        columns_read: dict[str, None] = {}
         #: Those that give ordered categories as text, each with what a message calls it.
         self.ordered: dict[str, str] = {}
         for scalar in scalars:
-            value = to_polars(scalar.expression, kinds, ansi=ansi, timezone=options.timezone)
-            with evaluating([scalar]):
+            value = to_polars(scalar.expression, types, ansi=ansi, timezone=options.timezone)
+            with polars_errors_translated([scalar]):
                 roots = value.expr.meta.root_names()
             for name in roots:
-                if name not in kinds:
-                    raise unknown_column(name, list(kinds), f"expression {scalar.text}")
-                needed[name] = None
-            self.made.append(value.expr.alias(scalar.name))
+                if name not in types:
+                    raise unknown_column(name, list(types), f"expression {scalar.text}")
+                columns_read[name] = None
+            self.exprs.append(value.expr.alias(scalar.name))
             self.failures += value.failures
             if value.ordered or has_ordered_categories(value.kind):
                 self.ordered[scalar.name] = scalar.text
-        self.needed = list(needed)
+        self.columns_read = list(columns_read)
 
-    def computed(self, frame: pl.DataFrame) -> pl.DataFrame:
+    def with_expressions(self, frame: pl.DataFrame) -> pl.DataFrame:
         """Give a frame with the expressions as columns, and raise for rows on which one has no value."""
         taken = {*frame.columns, *(t.name for t in self._scalars)}
-        flags = [fresh(f"__windrow_failure_{i}", taken) for i in range(len(self.failures))]
+        flags = [unused_name(f"__windrow_failure_{i}", taken) for i in range(len(self.failures))]
         marks = [f.rows.any().alias(n) for f, n in zip(self.failures, flags, strict=True)]
 
-        def made_of(rows: pl.DataFrame) -> pl.DataFrame:
+        def evaluate_rows(rows: pl.DataFrame) -> pl.DataFrame:
             # in one plan, so that what a value and its failures have in common is computed once
-            return rows.lazy().with_columns([*self.made, *marks]).collect() if marks else rows.with_columns(self.made)
+            return rows.lazy().with_columns([*self.exprs, *marks]).collect() if marks else rows.with_columns(self.exprs)
 
-        with evaluating(self._scalars, without_rows=lambda: made_of(frame.clear())):
-            result = made_of(frame)
+        with polars_errors_translated(self._scalars, without_rows=lambda: evaluate_rows(frame.clear())):
+            result = evaluate_rows(frame)
         if marks and result.height:
             for failure, name in zip(self.failures, flags, strict=True):
                 if result[name][0]:
@@ -170,7 +170,7 @@ class Expressions:
         """Give the only expression as one that raises for rows on which it has no value, for a plan of Polars'."""
         import polars as pl
 
-        (expr,), failures = self.made, self.failures
+        (expr,), failures = self.exprs, self.failures
         if not failures:
             return expr
         parts = [expr.alias("value"), *(f.rows.alias(f"failure {i}") for i, f in enumerate(failures))]
@@ -223,17 +223,17 @@ def _types_of(columns: Mapping[str, Any], ordered: Collection[str]) -> ColumnTyp
     return ColumnTypes(columns, type_of)
 
 
-def _is_decimal(scalar: NamedScalar) -> bool:
+def _is_decimal_literal(scalar: NamedScalar) -> bool:
     literal = scalar.expression
     return isinstance(literal, Literal) and isinstance(literal.value, Decimal) and literal.text is None
 
 
-def _repeated(expression: Any, rows: int) -> pa.ChunkedArray:
+def _constant_column(expression: Any, rows: int) -> pa.ChunkedArray:
     kind = pa.decimal128(*smallest_decimal(expression.value))
     return pa.chunked_array([pa.repeat(pa.scalar(expression.value, kind), rows)], type=kind)
 
 
-def refuse_neighbours(scalars: Collection[NamedScalar], where: str) -> None:
+def refuse_cross_row(scalars: Collection[NamedScalar], where: str) -> None:
     """Refuse expressions that read other rows than their own, where not all rows are at hand.
 
     Parameters
@@ -249,7 +249,7 @@ def refuse_neighbours(scalars: Collection[NamedScalar], where: str) -> None:
         If there is one.
     """
     for scalar in scalars:
-        functions = scalar.expression.other_rows if isinstance(scalar.expression, Host) else ()
+        functions = scalar.expression.other_rows if isinstance(scalar.expression, HostExpression) else ()
         if functions:
             raise UnsupportedError(
                 f"{scalar.text} reads other rows than its own ({', '.join(functions)}), and would see {where}; "
@@ -258,7 +258,9 @@ def refuse_neighbours(scalars: Collection[NamedScalar], where: str) -> None:
 
 
 @contextmanager
-def evaluating(scalars: Sequence[NamedScalar], *, without_rows: Callable[[], object] | None = None) -> Iterator[None]:
+def polars_errors_translated(
+    scalars: Sequence[NamedScalar], *, without_rows: Callable[[], object] | None = None
+) -> Iterator[None]:
     """Have whatever Polars raises over expressions be windrow's own error, which shows the expressions as written.
 
     Polars has errors of its own, panics that are no ``Exception``, and lets through Python's and Arrow's.
@@ -290,7 +292,7 @@ def evaluating(scalars: Sequence[NamedScalar], *, without_rows: Callable[[], obj
                 f"{texts} stands for several columns, and an argument, a key or a condition is one; write a call for "
                 "each column"
             ) from error
-        said = next(iter(str(error).splitlines()), type(error).__name__)
+        message = next(iter(str(error).splitlines()), type(error).__name__)
         kind: type[WindrowError] = SpecError
         if without_rows is not None:
             try:
@@ -299,4 +301,4 @@ def evaluating(scalars: Sequence[NamedScalar], *, without_rows: Callable[[], obj
                 pass
             else:
                 kind = DataError
-        raise kind(f"Polars cannot evaluate {texts}: {without_places(said)}") from error
+        raise kind(f"Polars cannot evaluate {texts}: {hide_result_columns(message)}") from error

@@ -1,14 +1,12 @@
-"""Calls over more rows than memory holds: sorted by way of the disk, then answered as a stream, or in sections.
+"""Calls over more rows than memory holds: sorted on disk, then computed as a stream or in sections.
 
     batches -> sorted by the first order, spilled, merged -> stream answers the calls that this sort serves
             -> sorted by the next order ...               -> stream answers the next calls   -> batches, in that order
 
-Ties stay in the order in which rows came: sorts are stable, and where a sort before has moved them, each row's number
-in that order is the last key.
+Ties keep the input order: sorts are stable, and after an earlier sort the row number is the last key.
 
-No step holds more than its share of the limit. A call that looks at all rows behind its row is answered in sections,
-by a second reading. What neither can let go of, as frames need all of a partition at once, is a MemoryLimitError that
-names the call.
+No step holds more than its share of the limit. A call that reads all following rows is computed in sections, which are
+read twice. If a frame needs a whole partition in memory and that exceeds the limit, MemoryLimitError names the call.
 """
 
 from __future__ import annotations
@@ -19,40 +17,40 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from .._model.names import fresh
+from .._model.names import unused_name
 from .._plan.bound import BoundCall
-from .._windrow import numbered as _numbered
+from .._windrow import numbered
 from ..settings import Options
-from .memory import let_go
+from .memory import release_unused
 from .native import make_plan
 from .run_metrics import Run
-from .sectioned import Share, alone, answered as in_sections, drained, summarised as of_sections
+from .sectioned import ExchangeSummaries, compute_sections, only_local_summaries, read_batches, summarise_sections
 
 if TYPE_CHECKING:
     from .._windrow import Plan, Stream
 
-__all__ = ["POSITION", "answered", "numbered", "summarised"]
+__all__ = ["ROW_NUMBER", "compute_external", "summarise_external", "with_row_numbers"]
 
-#: Stands for the number of a row in the order in which rows came.
-POSITION = "__windrow_position"
+#: The name of the column with each row's number in input order.
+ROW_NUMBER = "__windrow_position"
 
-# The least that a step may hold: some batches.
-_STEP = 1 << 20
+# The smallest memory limit of a step, in bytes: some batches.
+_MIN_STEP_BYTES = 1 << 20
 
-# Rows that are given between two looks at what allocators keep.
-_TIDIED = 1 << 18
+# Rows of output after which allocators are asked to release unused memory.
+_TRIM_EVERY_ROWS = 1 << 18
 
 
-def answered(
+def compute_external(
     batches: Iterable[pa.RecordBatch],
     calls: Sequence[BoundCall],
     options: Options,
     limit: int,
     run: Run,
-    share: Share | None = None,
-    position: str | None = None,
+    exchange: ExchangeSummaries | None = None,
+    row_number_column: str | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    """Answer calls over batches in any order.
+    """Compute calls over batches in any order.
 
     Parameters
     ----------
@@ -66,10 +64,11 @@ def answered(
         How many bytes of rows may be held.
     run
         Whose figures these are.
-    share
-        How to hear of rows that others have, all before or all after these in the order of the calls, which is one.
-    position
-        The column with the rows' numbers in the order that ties keep; None: they keep that of the batches.
+    exchange
+        Exchanges section summaries with other tasks that hold other rows of the same partitions; then all calls have
+        one order.
+    row_number_column
+        The column of row numbers by which ties are ordered; None: ties keep the order of the batches.
 
     Yields
     ------
@@ -84,40 +83,42 @@ def answered(
     SpillError
         The disk is full.
     """
-    opened = _opened(batches)
-    if opened is None:
-        if share is not None:
+    peeked = _peek_schema(batches)
+    if peeked is None:
+        if exchange is not None:
             with run.stage("exchange"):
-                share([])  # others wait for it
+                exchange([])  # others wait for it
         return
-    batches, schema = opened
+    batches, schema = peeked
     width = len(schema)
     sorts = make_plan(schema, calls, options).sorts()
-    numbers = position is None and any(by_position for _, by_position in sorts)
-    if numbers:
-        position = fresh(POSITION, {n.lower() for n in schema.names})
-        batches = numbered(batches, position)
-    most = limit // len(sorts)
+    adds_row_number = row_number_column is None and any(by_position for _, by_position in sorts)
+    if adds_row_number:
+        row_number_column = unused_name(ROW_NUMBER, {n.lower() for n in schema.names})
+        batches = with_row_numbers(batches, row_number_column)
+    sort_limit = limit // len(sorts)
     for members, by_position in sorts:
-        last_key = position if by_position or not numbers else None
-        batches = _in_one_order(batches, [calls[i] for i in members], options, most, run, share, last_key)
-    made = [i for members, _ in sorts for i in members]
-    last = [made.index(i) - len(calls) for i in range(len(calls))]
-    given = 0
+        last_key = row_number_column if by_position or not adds_row_number else None
+        batches = _compute_order_group(
+            batches, [calls[i] for i in members], options, sort_limit, run, exchange, last_key
+        )
+    computed_calls = [i for members, _ in sorts for i in members]
+    result_positions = [computed_calls.index(i) - len(calls) for i in range(len(calls))]
+    rows_since_trim = 0
     for batch in batches:
-        chosen = [*range(width), *(batch.num_columns + i for i in last)]
-        given += batch.num_rows
+        chosen = [*range(width), *(batch.num_columns + i for i in result_positions)]
+        rows_since_trim += batch.num_rows
         yield batch.select(chosen)
         del batch
-        if given >= _TIDIED:
-            let_go()
-            given = 0
+        if rows_since_trim >= _TRIM_EVERY_ROWS:
+            release_unused()
+            rows_since_trim = 0
 
 
-def summarised(
+def summarise_external(
     batches: Iterable[pa.RecordBatch], calls: Sequence[BoundCall], options: Options, limit: int, run: Run
 ) -> list[bytes]:
-    """Sum up batches in any order, for those who answer calls over further rows.
+    """Summarise batches in any order, for tasks that hold other rows of the same partitions.
 
     Parameters
     ----------
@@ -137,42 +138,44 @@ def summarised(
     list of bytes
         A summary per section of the rows in order.
     """
-    opened = _opened(batches)
-    if opened is None:
+    peeked = _peek_schema(batches)
+    if peeked is None:
         return []
-    rows, schema = opened
+    rows, schema = peeked
     plan = make_plan(schema, calls, options)
     if not plan.sections().sums_up_any_order:
-        rows, _ = _ordered(rows, schema, plan, options, limit, run)
-    return of_sections(rows, plan, _half(limit) // 2, run)
+        rows, _ = _external_sort(rows, schema, plan, options, limit, run)
+    return summarise_sections(rows, plan, _half_limit(limit) // 2, run)
 
 
-def _in_one_order(
+def _compute_order_group(
     batches: Iterable[pa.RecordBatch],
     calls: Sequence[BoundCall],
     options: Options,
     limit: int,
     run: Run,
-    share: Share | None,
+    exchange: ExchangeSummaries | None,
     last_key: str | None,
 ) -> Iterator[pa.RecordBatch]:
-    opened = _opened(batches)
-    if opened is None:
+    peeked = _peek_schema(batches)
+    if peeked is None:
         return
-    rows, schema = opened
+    rows, schema = peeked
     plan = make_plan(schema, calls, options)
-    rows, stream = _ordered(rows, schema, plan, options, limit, run, last_key)
+    rows, stream = _external_sort(rows, schema, plan, options, limit, run, last_key)
     sections = plan.sections()
-    if share is not None or (sections.looks_ahead and sections.refusal is None):
-        yield from in_sections(rows, plan, share or alone, _half(limit) // 2, options.spill_dir, run)
+    if exchange is not None or (sections.looks_ahead and sections.refusal is None):
+        yield from compute_sections(
+            rows, plan, exchange or only_local_summaries, _half_limit(limit) // 2, options.spill_dir, run
+        )
         return
     for batch in rows:
-        yield from _passed(stream.push(batch), run)
-    yield from _passed(stream.finish(), run)
+        yield from _to_batches(stream.push(batch), run)
+    yield from _to_batches(stream.finish(), run)
 
 
-def numbered(batches: Iterable[pa.RecordBatch], name: str) -> Iterator[pa.RecordBatch]:
-    """Put the rows' numbers behind the columns of batches, which tell the order in which they come.
+def with_row_numbers(batches: Iterable[pa.RecordBatch], name: str) -> Iterator[pa.RecordBatch]:
+    """Append a column of row numbers to batches.
 
     Parameters
     ----------
@@ -188,18 +191,18 @@ def numbered(batches: Iterable[pa.RecordBatch], name: str) -> Iterator[pa.Record
     """
     rows = 0
     for batch in batches:
-        yield pa.record_batch(_numbered(batch, name, rows))
+        yield pa.record_batch(numbered(batch, name, rows))
         rows += batch.num_rows
 
 
-def _opened(batches: Iterable[pa.RecordBatch]) -> tuple[Iterator[pa.RecordBatch], pa.Schema] | None:
-    """Give batches with their schema; None: there are none."""
-    coming = iter(batches)
-    first = next(coming, None)
-    return None if first is None else (chain([first], coming), first.schema)
+def _peek_schema(batches: Iterable[pa.RecordBatch]) -> tuple[Iterator[pa.RecordBatch], pa.Schema] | None:
+    """Return the batches and their schema; None if there are none."""
+    remaining = iter(batches)
+    first = next(remaining, None)
+    return None if first is None else (chain([first], remaining), first.schema)
 
 
-def _ordered(
+def _external_sort(
     batches: Iterator[pa.RecordBatch],
     schema: pa.Schema,
     plan: Plan,
@@ -208,11 +211,11 @@ def _ordered(
     run: Run,
     last_key: str | None = None,
 ) -> tuple[Iterator[pa.RecordBatch], Stream]:
-    """Sort batches, and give them with a stream of the plan.
+    """Return sorted batches and a stream of the plan.
 
-    The sort has the limit, and half of it once it gives rows; the stream has the other half.
+    The sort uses the whole limit, and half of it while its output is read; the stream has the other half.
     """
-    stream = plan.stream(_half(limit))
+    stream = plan.stream(_half_limit(limit))
     last = None if last_key is None else schema.get_field_index(last_key)
     sorter = stream.sorter(schema, limit, options.spill_dir, options.threads_used(), last)
     for batch in batches:
@@ -220,15 +223,15 @@ def _ordered(
             sorter.push(batch)
     with run.stage("sort"):
         run.metrics.spilled_bytes += sorter.finish()
-    let_go()  # what reading needed
-    return run.timed("sort", drained(sorter)), stream
+    release_unused()  # what reading needed
+    return run.time_items("sort", read_batches(sorter)), stream
 
 
-def _half(limit: int) -> int:
-    """Give the share of a step where two are at work: what sorts, and what answers."""
-    return max(limit // 2, _STEP)
+def _half_limit(limit: int) -> int:
+    """Return the memory limit of each of two stages that run together: the sort and the calls."""
+    return max(limit // 2, _MIN_STEP_BYTES)
 
 
-def _passed(finished: Sequence[Any], run: Run) -> Iterator[pa.RecordBatch]:
+def _to_batches(finished: Sequence[Any], run: Run) -> Iterator[pa.RecordBatch]:
     run.metrics.sections += bool(finished)
     yield from map(pa.record_batch, finished)

@@ -12,7 +12,7 @@ from ..settings import Options
 from .evaluate import evaluate
 from .explained_call import ExplainedCall
 from .native import input_table, window_columns
-from .ordered_categories import carried_order, ordered_columns
+from .ordered_categories import ordered_columns, ordered_results
 from .run_metrics import Run
 from .steps import run_steps
 from .validation import Checker
@@ -43,16 +43,16 @@ class WorkingColumns:
         self.ordered: dict[str, str] = {}
         self._schema = schema
         self._columns = columns
-        self._read: dict[int, Any] = {}
+        self._cache: dict[int, Any] = {}
         self._added: list[pa.ChunkedArray | None] = []
         self._fields: list[pa.Field] = []
 
     def __getitem__(self, index: int) -> Any:
         if index >= self.width:
             return self._added[index - self.width]
-        if index not in self._read:
-            self._read[index] = self._columns[index]
-        return self._read[index]
+        if index not in self._cache:
+            self._cache[index] = self._columns[index]
+        return self._cache[index]
 
     def field(self, index: int) -> pa.Field:
         """Give the field of a column."""
@@ -103,7 +103,7 @@ class ArrowRunner(Generic[R]):
 
     def evaluate(self, working: WorkingColumns, step: Evaluate) -> WorkingColumns:
         """Let Polars evaluate scalars."""
-        columns = _ByName(step.names, working)
+        columns = _ColumnsByName(step.names, working)
         with self.run.stage("evaluate"):
             made = evaluate(step.scalars, columns, working.rows, self._options, working.checker, working.ordered)
         working.add([pa.field(s.name, c.type) for s, c in zip(step.scalars, made, strict=True)], made)
@@ -116,7 +116,7 @@ class ArrowRunner(Generic[R]):
             working,
             working.rows,
             nullable=lambda i: working.field(i).nullable,
-            trusted=lambda i: i >= working.width,
+            already_validated=lambda i: i >= working.width,
             checker=working.checker,
         )
         ordered = ordered_columns(table.schema) | working.ordered
@@ -129,7 +129,7 @@ class ArrowRunner(Generic[R]):
             explained=self._explained,
         )
         if ordered:
-            working.ordered |= carried_order(step.calls, fields, ordered)
+            working.ordered |= ordered_results(step.calls, fields, ordered)
         working.add(fields, columns)
         working.keep(step.keeps)
         self.run.metrics.sections += 1
@@ -181,7 +181,7 @@ def explained_calls(
     return explained
 
 
-class _ByName(Mapping[str, Any]):
+class _ColumnsByName(Mapping[str, Any]):
     """Columns by name, made only when they are asked for."""
 
     def __init__(self, names: Sequence[str], columns: WorkingColumns) -> None:

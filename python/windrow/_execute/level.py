@@ -12,22 +12,29 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from .._model.replace import replace
-from .._plan.bound import names_compared
+from .._plan.bound import comparison_only_columns
 from .._plan.steps import Compute, NamedScalar, Project
 from ..exceptions import DataError
 from ..settings import Options
-from .arrow_columns import as_bytes, compact, empty_table, has_run_ends, whole, with_buffers
+from .arrow_columns import (
+    as_binary_type,
+    as_single_array,
+    drop_unreferenced_values,
+    empty_table,
+    has_run_ends,
+    with_buffers,
+)
 from .dictionaries import Dictionaries
-from .evaluate import evaluate, refuse_neighbours
+from .evaluate import evaluate, refuse_cross_row
 from .explained_call import ExplainedCall
-from .external_sort import answered as answered_externally, numbered, summarised as summarised_externally
-from .memory import IN_MEMORY, room, size, task_limit
-from .native import ROWS, explained_plan, input_table, make_plan, output_fields, refuse_nested_runs
-from .ordered_categories import carried_order, ordered_columns
+from .external_sort import compute_external, summarise_external, with_row_numbers
+from .memory import SORT_MEMORY_FACTOR, available_bytes, batch_bytes, task_limit
+from .native import ROW_PLACEHOLDER, explained_plan, input_table, make_plan, output_fields, refuse_nested_runs
+from .ordered_categories import ordered_columns, ordered_results
 from .run_metrics import Run
-from .sectioned import Share
+from .sectioned import ExchangeSummaries
 from .validation import Checker
-from .worker import in_task, spark_task, takes_list_views
+from .worker import spark_task, takes_list_views, task_options
 
 if TYPE_CHECKING:
     from .._windrow import Plan
@@ -45,27 +52,28 @@ class Level:
     scalars
         What Polars evaluates first, batch by batch.
     project
-        The columns of the batches that leave: of those that came, of the scalars, and then of the calls.
+        The output columns, as indices into the input columns, then the scalars, then the calls.
     schema
-        The schema of the batches that come.
+        The schema of the incoming batches.
     options
         The settings in force.
     sort
         Whether to sort; None: in a Spark task.
-    leaves
-        Whether batches go straight to the host, which may know list views where Polars does not.
+    is_last
+        Whether this is the last step, so that its output goes to Spark; then list-view columns are allowed if Spark
+        supports them.
     spills
-        Whether rows go to files without a memory limit.
-    trusted
-        The columns that were checked, or computed, before.
-    position
-        The column that numbers rows in the order that ties keep, where a level before may have changed it.
-    numbers
-        Whether that is not there yet, and comes last.
+        Whether rows may go to files although there is no memory limit.
+    already_validated
+        The columns that earlier levels validated or computed.
+    row_number_column
+        The column of row numbers by which ties keep the input order, if an earlier level may have changed it.
+    adds_row_number
+        Whether this level adds that column (as the last one).
     ordered
-        The columns that hold ordered categories, though their types do not say so.
-    unread
-        Which of the columns that come neither this level reads nor what comes behind it: NULL takes their place.
+        The columns that hold ordered categories although their types do not say so, with the names for messages.
+    unused_columns
+        Input columns that neither this level nor a later one reads; they are replaced by NULLs.
     """
 
     def __init__(
@@ -77,13 +85,13 @@ class Level:
         options: Options,
         sort: bool | None,
         *,
-        leaves: bool = True,
+        is_last: bool = True,
         spills: bool = False,
-        trusted: frozenset[str] = frozenset(),
-        position: str | None = None,
-        numbers: bool = False,
+        already_validated: frozenset[str] = frozenset(),
+        row_number_column: str | None = None,
+        adds_row_number: bool = False,
         ordered: Mapping[str, str] | None = None,
-        unread: frozenset[int] = frozenset(),
+        unused_columns: frozenset[int] = frozenset(),
     ) -> None:
         self.step = step
         self.scalars = tuple(scalars)
@@ -91,45 +99,45 @@ class Level:
         self.input_schema = schema
         self._options = options
         self._sort = sort
-        self._leaves = leaves
-        self._trusted = trusted
-        self._position = position
-        self._numbers = numbers
-        self._unread = unread
+        self._is_last = is_last
+        self._already_validated = already_validated
+        self._row_number_column = row_number_column
+        self._adds_row_number = adds_row_number
+        self._unused_columns = unused_columns
         self._width = len(schema)
-        #: The schema of the batches as they come, which may be without the rows' numbers.
-        self.came = pa.schema(list(schema)[:-1], metadata=schema.metadata) if numbers else schema
-        self._compared = names_compared(step.calls)
-        refuse_neighbours(self.scalars, "one batch of the stream at a time")
+        #: The schema of the incoming batches, without the row numbers that this level adds.
+        self.incoming_schema = pa.schema(list(schema)[:-1], metadata=schema.metadata) if adds_row_number else schema
+        self._comparison_only = comparison_only_columns(step.calls)
+        refuse_cross_row(self.scalars, "one batch of the stream at a time")
         refuse_nested_runs(schema, spills=options.memory_limit is not None or spills)
         self._ordered = dict(ordered or {})
-        columns = self._columns(empty_table(schema), learn=self._ordered)
-        self._empty = self._input(columns, 0, Checker()).schema
-        #: The columns that the calls read and that hold ordered categories, each with what a message calls it.
+        columns = self._with_scalars(empty_table(schema), known_categories=self._ordered)
+        self._empty = self._make_input(columns, 0, Checker()).schema
+        #: The columns that the calls read and that hold ordered categories, with their names for messages.
         self._categories = {**ordered_columns(self._empty), **self._ordered}
         self.new_fields = self._dictionaries().result_fields(output_fields(self._plan()))
-        #: The columns behind this level that hold ordered categories, though their types do not say so.
-        self.ordered = self._ordered | carried_order(step.calls, self.new_fields, self._categories)
+        #: The output columns that hold ordered categories although their types do not say so.
+        self.ordered = self._ordered | ordered_results(step.calls, self.new_fields, self._categories)
 
     @property
     def schema(self) -> pa.Schema:
-        """The schema of the batches that leave."""
-        return self._schema(self.input_schema)
+        """The schema of the output batches."""
+        return self._output_schema(self.input_schema)
 
     def explain_rows(self, *, streamed: bool = True) -> list[ExplainedCall]:
-        """Say how each call is computed, by a stream or at once, in their order."""
+        """Explain how each call is computed, as a stream or over all rows at once, in their order."""
         return explained_plan(self._plan(), streamed=streamed)
 
-    def refuses_sections(self) -> str | None:
-        """Say why several may not share the rows of a partition; None: they may."""
+    def section_refusal(self) -> str | None:
+        """Return why a partition cannot be split across tasks; None if it can."""
         return self._plan().sections().refusal
 
-    def sums_up_any_order(self) -> bool:
-        """Say whether rows that others need to know of may be summed up in any order, which costs no sort."""
+    def summary_needs_no_sort(self) -> bool:
+        """Whether section summaries can be computed from unsorted rows."""
         return self._plan().sections().sums_up_any_order
 
     def sorts(self) -> list[tuple[list[int], bool]]:
-        """Part the calls by the sorts that serve them; say whether ties must be put back in the order of the rows."""
+        """Group the calls by sort, each with whether ties must be put back in input order."""
         return self._plan().sorts()
 
     def _plan(self, options: Options | None = None, schema: pa.Schema | None = None) -> Plan:
@@ -138,246 +146,261 @@ class Level:
     def _dictionaries(self) -> Dictionaries:
         return Dictionaries(self._empty, self.step.calls)
 
-    def summarised(self, batches: Iterable[pa.RecordBatch], run: Run) -> list[bytes]:
-        """Sum rows up for those who answer further ones of the same partitions: a summary per section, in order."""
-        options = self._settings()
+    def summarise(self, batches: Iterable[pa.RecordBatch], run: Run) -> list[bytes]:
+        """Summarise rows for tasks with other rows of the same partitions: one summary per section, in order."""
+        options = self._task_options()
         checker = Checker()
-        rows = (self._full(batch, run, checker) for batch in self._alike(batches))
-        return summarised_externally(rows, self.step.calls, options, task_limit(options), run)
+        rows = (self._stream_input(batch, run, checker) for batch in self._unify_schema(batches))
+        return summarise_external(rows, self.step.calls, options, task_limit(options), run)
 
-    def answered(self, batches: Iterable[pa.RecordBatch], run: Run, share: Share | None) -> Iterator[pa.RecordBatch]:
-        """Answer the calls; ``share`` tells of further rows of the same partitions, all before or all after these."""
-        options = self._settings()
-        batches = self._alike(batches)
-        if self._numbers and self._position is not None:
-            batches = numbered(batches, self._position)
-        if share is not None:
-            return self._spilled(batches, options, task_limit(options), run, share)
+    def compute(
+        self, batches: Iterable[pa.RecordBatch], run: Run, exchange: ExchangeSummaries | None
+    ) -> Iterator[pa.RecordBatch]:
+        """Compute the calls; ``exchange``, if set, exchanges summaries with tasks that hold other rows."""
+        options = self._task_options()
+        batches = self._unify_schema(batches)
+        if self._adds_row_number and self._row_number_column is not None:
+            batches = with_row_numbers(batches, self._row_number_column)
+        if exchange is not None:
+            return self._compute_external(batches, options, task_limit(options), run, exchange)
         sort = spark_task() is not None if self._sort is None else self._sort
-        return self._sorted(batches, options, run) if sort else self._streamed(batches, options, run)
+        return self._compute_in_memory(batches, options, run) if sort else self._compute_stream(batches, options, run)
 
-    def _settings(self) -> Options:
-        """Give the settings where this runs."""
+    def _task_options(self) -> Options:
+        """Return the settings, adapted to the Spark task if this runs in one."""
         options, task = self._options, spark_task()
         if task is None:
             return options
-        options = in_task(options, task.getLocalProperty)
+        options = task_options(options, task.getLocalProperty)
         if options.threads is None:
-            options = replace(options, threads=1)  # the task owns one core; its neighbours own the others
-        return replace(options, list_views=True) if self._leaves and takes_list_views() else options
+            options = replace(options, threads=1)  # a Spark task has one core
+        return replace(options, list_views=True) if self._is_last and takes_list_views() else options
 
-    def _sorted(self, batches: Iterable[pa.RecordBatch], options: Options, run: Run) -> Iterator[pa.RecordBatch]:
+    def _compute_in_memory(
+        self, batches: Iterable[pa.RecordBatch], options: Options, run: Run
+    ) -> Iterator[pa.RecordBatch]:
         waiting: deque[pa.RecordBatch] = deque()
         checker = Checker()
         dictionaries = self._dictionaries()
         inputs: list[pa.Table] = []
-        limit = None if options.memory_limit is None else room(options.memory_limit)
-        held, seen = 0, set[int]()
-        in_order, last = True, -1
-        coming = iter(batches)
-        for batch in coming:
+        row_budget = None if options.memory_limit is None else available_bytes(options.memory_limit)
+        bytes_held, seen = 0, set[int]()
+        is_ascending, last = True, -1
+        remaining = iter(batches)
+        for batch in remaining:
             waiting.append(batch)
-            if self._position is not None:
-                in_order, last = _goes_on(batch[self._position], last, in_order)
-            inputs.append(self._table(batch, run, checker))
-            dictionaries.read(inputs[-1])
-            held += size(batch, seen)
-            if limit is not None and held * IN_MEMORY > limit:
+            if self._row_number_column is not None:
+                is_ascending, last = _check_ascending(batch[self._row_number_column], last, is_ascending)
+            inputs.append(self._input_table(batch, run, checker))
+            dictionaries.observe(inputs[-1])
+            bytes_held += batch_bytes(batch, seen)
+            if row_budget is not None and bytes_held * SORT_MEMORY_FACTOR > row_budget:
                 inputs.clear()
-                # what making the batches takes is known now
-                limit = room(options.memory_limit or limit, held)
-                yield from self._spilled(chain(_drained(waiting), coming), options, limit, run)
+                # now it is known how much memory making the batches takes
+                row_budget = available_bytes(options.memory_limit or row_budget, bytes_held)
+                yield from self._compute_external(chain(_pop_all(waiting), remaining), options, row_budget, run)
                 return
         if not inputs:
             return
-        if not in_order:  # ties are those of rows in another order
+        if not is_ascending:  # ties are those of rows in another order
             inputs.clear()
-            yield from self._spilled(_drained(waiting), options, limit or held * IN_MEMORY, run)
+            yield from self._compute_external(
+                _pop_all(waiting), options, row_budget or bytes_held * SORT_MEMORY_FACTOR, run
+            )
             return
         plan = self._plan(options, inputs[0].schema)  # fields within others may have come with metadata
-        new = dictionaries.restored(pa.table(plan.compute(pa.concat_tables(inputs))).columns)
+        new = dictionaries.with_source_dictionaries(pa.table(plan.compute(pa.concat_tables(inputs))).columns)
         inputs.clear()
         run.metrics.sections += 1
-        schema = self._schema(waiting[0].schema, plan)
+        schema = self._output_schema(waiting[0].schema, plan)
         offset = 0
         while waiting:
             batch = waiting.popleft()
-            part = [compact(whole(c.slice(offset, batch.num_rows))) for c in new]
+            part = [drop_unreferenced_values(as_single_array(c.slice(offset, batch.num_rows))) for c in new]
             offset += batch.num_rows
-            yield self._chosen(batch.columns, part, schema)
+            yield self._project(batch.columns, part, schema)
 
-    def _spilled(
+    def _compute_external(
         self,
         batches: Iterable[pa.RecordBatch],
         options: Options,
         limit: int,
         run: Run,
-        share: Share | None = None,
+        exchange: ExchangeSummaries | None = None,
     ) -> Iterator[pa.RecordBatch]:
         schema = None
         checker = Checker()
         dictionaries = self._dictionaries()
 
-        def full() -> Iterator[pa.RecordBatch]:
+        def input_batches() -> Iterator[pa.RecordBatch]:
             nonlocal schema
             for batch in batches:
-                made = self._full(batch, run, checker)
-                dictionaries.read(made)
+                stream_input = self._stream_input(batch, run, checker)
+                dictionaries.observe(stream_input)
                 if schema is None:
-                    schema = self._schema(batch.schema, self._plan(options, made.schema))
-                yield made
+                    schema = self._output_schema(batch.schema, self._plan(options, stream_input.schema))
+                yield stream_input
 
-        position = None
-        if self._position is not None:
-            position = self.step.names[self.input_schema.get_field_index(self._position)]
-        for batch in answered_externally(full(), self.step.calls, options, limit, run, share, position):
-            yield self._arranged(batch, schema, dictionaries)
+        row_number_column = None
+        if self._row_number_column is not None:
+            row_number_column = self.step.names[self.input_schema.get_field_index(self._row_number_column)]
+        for batch in compute_external(
+            input_batches(), self.step.calls, options, limit, run, exchange, row_number_column
+        ):
+            yield self._output_batch(batch, schema, dictionaries)
 
-    def _streamed(self, batches: Iterable[pa.RecordBatch], options: Options, run: Run) -> Iterator[pa.RecordBatch]:
+    def _compute_stream(
+        self, batches: Iterable[pa.RecordBatch], options: Options, run: Run
+    ) -> Iterator[pa.RecordBatch]:
         stream = None
         checker = Checker()
         dictionaries = self._dictionaries()
         schema = self.input_schema
         for batch in batches:
-            full = self._full(batch, run, checker)
-            dictionaries.read(full)
+            stream_input = self._stream_input(batch, run, checker)
+            dictionaries.observe(stream_input)
             if stream is None:
-                plan = self._plan(options, full.schema)
-                schema = self._schema(batch.schema, plan)
+                plan = self._plan(options, stream_input.schema)
+                schema = self._output_schema(batch.schema, plan)
                 stream = plan.stream()
-            yield from self._unpack(stream.push(full), schema, dictionaries, run)
+            yield from self._output_batches(stream.push(stream_input), schema, dictionaries, run)
         if stream is not None:
-            yield from self._unpack(stream.finish(), schema, dictionaries, run)
+            yield from self._output_batches(stream.finish(), schema, dictionaries, run)
 
-    def _unpack(
+    def _output_batches(
         self, finished: Sequence[Any], schema: pa.Schema, dictionaries: Dictionaries, run: Run
     ) -> Iterator[pa.RecordBatch]:
         run.metrics.sections += bool(finished)
         for item in finished:
-            yield self._arranged(pa.record_batch(item), schema, dictionaries)
+            yield self._output_batch(pa.record_batch(item), schema, dictionaries)
 
-    def _arranged(self, batch: pa.RecordBatch, schema: pa.Schema, dictionaries: Dictionaries) -> pa.RecordBatch:
+    def _output_batch(self, batch: pa.RecordBatch, schema: pa.Schema, dictionaries: Dictionaries) -> pa.RecordBatch:
         """Choose columns of a batch of all columns."""
         columns = batch.columns
-        new = dictionaries.restored([compact(c) for c in columns[len(columns) - len(self.step.calls) :]])
-        return self._chosen(columns[: self._width], new, schema)
+        new = dictionaries.with_source_dictionaries(
+            [drop_unreferenced_values(c) for c in columns[len(columns) - len(self.step.calls) :]]
+        )
+        return self._project(columns[: self._width], new, schema)
 
-    def _chosen(self, old: Sequence[pa.Array], new: Sequence[pa.Array], schema: pa.Schema) -> pa.RecordBatch:
-        columns = [self._of(old, new, index) for _, index in self.project.columns]
+    def _project(self, old: Sequence[pa.Array], new: Sequence[pa.Array], schema: pa.Schema) -> pa.RecordBatch:
+        columns = [self._working_column(old, new, index) for _, index in self.project.columns]
         # what no call reads may have passed as bytes
         columns = [c if c.type == t else c.view(t) for c, t in zip(columns, schema.types, strict=True)]
         return pa.RecordBatch.from_arrays(columns, schema=schema)
 
-    def _of(self, old: Sequence[Any], new: Sequence[Any], index: int) -> Any:
+    def _working_column(self, old: Sequence[Any], new: Sequence[Any], index: int) -> Any:
         return old[index] if index < self._width else new[index - len(self.step.names)]
 
-    def _schema(self, input_schema: pa.Schema, plan: Plan | None = None) -> pa.Schema:
-        """Lay out the schema; columns that pass through keep the very field they came with."""
+    def _output_schema(self, input_schema: pa.Schema, plan: Plan | None = None) -> pa.Schema:
+        """Return the output schema; columns that pass through keep their fields."""
         new = self.new_fields
         if plan is not None:
-            made = self._dictionaries().result_fields(output_fields(plan))
-            new = [f.with_type(m.type) for f, m in zip(new, made, strict=True)]
+            result_fields = self._dictionaries().result_fields(output_fields(plan))
+            new = [f.with_type(m.type) for f, m in zip(new, result_fields, strict=True)]
         old = list(input_schema)
-        fields = [self._of(old, new, index).with_name(name) for name, index in self.project.columns]
+        fields = [self._working_column(old, new, index).with_name(name) for name, index in self.project.columns]
         return pa.schema(fields, metadata=input_schema.metadata)
 
-    def _columns(
+    def _with_scalars(
         self,
         batch: pa.RecordBatch | pa.Table,
         run: Run | None = None,
         checker: Checker | None = None,
-        learn: dict[str, str] | None = None,
+        known_categories: dict[str, str] | None = None,
     ) -> list[Any]:
-        """Give the columns of a batch, and behind them the evaluated scalars."""
+        """Return the columns of a batch, followed by the evaluated scalars."""
         columns: list[Any] = list(batch.columns)
         if not self.scalars:
             return columns
         by_name = dict(zip(self.step.names[: self._width], columns, strict=True))
-        ordered = dict(self._ordered) if learn is None else learn
+        ordered = dict(self._ordered) if known_categories is None else known_categories
         with run.stage("evaluate") if run is not None else nullcontext():
             return columns + evaluate(
                 self.scalars, by_name, batch.num_rows, self._options, checker or Checker(), ordered
             )
 
-    def _input(self, columns: Sequence[Any], rows: int, checker: Checker) -> pa.Table:
+    def _make_input(self, columns: Sequence[Any], rows: int, checker: Checker) -> pa.Table:
         return input_table(
             self.step,
             columns,
             rows,
             nullable=lambda i: i >= self._width or self.input_schema.field(i).nullable,
-            trusted=lambda i: i >= self._width,
+            already_validated=lambda i: i >= self._width,
             checker=checker,
-            compared=self._compared,
+            compared=self._comparison_only,
         )
 
     def _cast(self, column: Any, index: int, declared: pa.DataType, checker: Checker) -> Any:
         try:
-            return checker.checked(column, self.step.names[index]).cast(declared)
+            return checker.validated(column, self.step.names[index]).cast(declared)
         except pa.ArrowException as error:
             raise DataError(
                 f"column {self.step.names[index]!r} came as {column.type} and was declared as {declared}: {error}"
             ) from None
 
-    def _table(self, batch: pa.RecordBatch, run: Run, checker: Checker) -> pa.Table:
-        table = self._input(self._columns(batch, run, checker), batch.num_rows, checker)
-        checker.passed(batch.num_rows)
+    def _input_table(self, batch: pa.RecordBatch, run: Run, checker: Checker) -> pa.Table:
+        table = self._make_input(self._with_scalars(batch, run, checker), batch.num_rows, checker)
+        checker.end_batch(batch.num_rows)
         return table.cast(self._empty) if table.schema.types != self._empty.types else table
 
-    def _full(self, batch: pa.RecordBatch, run: Run, checker: Checker) -> pa.RecordBatch:
-        """Give a batch with all columns and the evaluated expressions, for the stream.
+    def _stream_input(self, batch: pa.RecordBatch, run: Run, checker: Checker) -> pa.RecordBatch:
+        """Return a batch with all columns and the evaluated scalars, as the native stream takes it.
 
-        Text that no call reads goes as bytes, and need not be text, but within run ends.
+        Text that no call reads becomes binary and need not be UTF-8, except within run ends.
         """
-        columns = self._columns(batch, run, checker)
+        columns = self._with_scalars(batch, run, checker)
         read = set(self.step.reads)
         arrays, fields = [], []
         for index, (name, column, field) in enumerate(zip(self.step.names, columns, batch.schema, strict=False)):
-            if name in self._trusted:
-                made = column
+            if name in self._already_validated:
+                array = column
             else:
                 is_text = index in read or has_run_ends(column.type)
-                made = checker.checked(column, name, nullable=field.nullable, text=is_text)
-            if index not in read and as_bytes(made.type) is not made.type:
-                made = made.view(as_bytes(made.type))
-            arrays.append(made)
-            fields.append(pa.field(name, made.type, field.nullable))
-        checker.passed(batch.num_rows)
-        evaluated = [whole(c) for c in columns[self._width :]]
+                array = checker.validated(column, name, nullable=field.nullable, text=is_text)
+            if index not in read and as_binary_type(array.type) is not array.type:
+                array = array.view(as_binary_type(array.type))
+            arrays.append(array)
+            fields.append(pa.field(name, array.type, field.nullable))
+        checker.end_batch(batch.num_rows)
+        evaluated = [as_single_array(c) for c in columns[self._width :]]
         arrays += evaluated
         fields += [pa.field(s.name, a.type) for s, a in zip(self.scalars, evaluated, strict=True)]
         if not arrays:  # pyarrow takes the number of rows from the columns
-            arrays, fields = [pa.nulls(batch.num_rows)], [pa.field(ROWS, pa.null())]
+            arrays, fields = [pa.nulls(batch.num_rows)], [pa.field(ROW_PLACEHOLDER, pa.null())]
         return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
 
-    def _alike(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Check batches, and give all of them one schema: the first's, and the declared types where calls read."""
+    def _unify_schema(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Check batches and cast them to one schema: the first batch's, with the declared types for columns read."""
         schema: pa.Schema | None = None
-        checker = Checker()  # which knows the number of rows before a batch
+        checker = Checker()  # counts the rows before each batch
         for batch in batches:
             self._check(batch, checker)
             if schema is None:
-                came = self.came
+                incoming_schema = self.incoming_schema
                 read = set(self.step.reads)
                 fields = [
                     pa.field(f.name, pa.null())
-                    if i in self._unread
+                    if i in self._unused_columns
                     else f.with_nullable(d.nullable).with_type(d.type if i in read else f.type)
-                    for i, (f, d) in enumerate(zip(batch.schema, came, strict=True))
+                    for i, (f, d) in enumerate(zip(batch.schema, incoming_schema, strict=True))
                 ]
                 schema = pa.schema(fields, metadata=batch.schema.metadata)
-            given = batch.columns
-            columns = [pa.nulls(batch.num_rows) if i in self._unread else with_buffers(c) for i, c in enumerate(given)]
-            if not batch.schema.equals(schema) or any(a is not b for a, b in zip(columns, given, strict=True)):
+            incoming = batch.columns
+            columns = [
+                pa.nulls(batch.num_rows) if i in self._unused_columns else with_buffers(c)
+                for i, c in enumerate(incoming)
+            ]
+            if not batch.schema.equals(schema) or any(a is not b for a, b in zip(columns, incoming, strict=True)):
                 columns = [
                     c if c.type == f.type else self._cast(c, i, f.type, checker)
                     for i, (c, f) in enumerate(zip(columns, schema, strict=True))
                 ]
                 batch = pa.RecordBatch.from_arrays(columns, schema=schema)
-            checker.passed(batch.num_rows)
+            checker.end_batch(batch.num_rows)
             yield batch
 
     def _check(self, batch: pa.RecordBatch, checker: Checker) -> None:
-        fields = list(self.came)
+        fields = list(self.incoming_schema)
         names = [f.name for f in fields]
         if batch.schema.names != names:
             raise DataError(
@@ -392,7 +415,7 @@ class Level:
             batch.validate()
         except pa.ArrowException as error:
             for name, column in zip(names, batch.columns, strict=True):
-                checker.checked(column, name, text=False)
+                checker.validated(column, name, text=False)
             raise DataError(f"a batch came broken: {error}") from None
         for field, column in zip(fields, batch.columns, strict=True):
             if not field.nullable and column.null_count:
@@ -402,15 +425,15 @@ class Level:
                 )
 
 
-def _goes_on(numbers: pa.Array, last: int, in_order: bool) -> tuple[bool, int]:
-    """Say whether rows are still in the order of their numbers, and give the last of these."""
-    if not in_order or not len(numbers):
-        return in_order, last
-    ascends = pc.all(pc.less(numbers[:-1], numbers[1:])).as_py() is not False
-    return ascends and numbers[0].as_py() > last, numbers[-1].as_py()
+def _check_ascending(row_numbers: pa.Array, last: int, was_ascending: bool) -> tuple[bool, int]:
+    """Return whether row numbers are still ascending, and the last one."""
+    if not was_ascending or not len(row_numbers):
+        return was_ascending, last
+    ascends = pc.all(pc.less(row_numbers[:-1], row_numbers[1:])).as_py() is not False
+    return ascends and row_numbers[0].as_py() > last, row_numbers[-1].as_py()
 
 
-def _drained(waiting: deque[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Give batches, and let go of each."""
+def _pop_all(waiting: deque[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield batches, dropping the reference to each."""
     while waiting:
         yield waiting.popleft()

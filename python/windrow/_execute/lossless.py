@@ -19,14 +19,14 @@ _UNITS: Final = {"s": 1_000_000_000, "ms": 1_000_000, "us": 1_000, "ns": 1}
 _WHOLE: Final = frozenset([int, bool, str, bytes, type(None)])
 
 
-def fits(values: Sequence[Any], kind: pa.DataType) -> bool:
+def fits(values: Sequence[Any], data_type: pa.DataType) -> bool:
     """Whether none of some values would lose something in a type that takes them.
 
     Parameters
     ----------
     values
         The values; None is null.
-    kind
+    data_type
         The type.
 
     Returns
@@ -34,35 +34,40 @@ def fits(values: Sequence[Any], kind: pa.DataType) -> bool:
     bool
         False where a fraction, a part of a time or a key would be lost, or a finite float become infinite.
     """
-    if pa.types.is_float64(kind) or set(map(type, values)) <= _WHOLE:
+    if pa.types.is_float64(data_type) or set(map(type, values)) <= _WHOLE:
         return True
-    return all(value is None or _fits(value, kind) for value in values)
+    return all(value is None or _fits(value, data_type) for value in values)
 
 
-def _fits(value: Any, kind: pa.DataType) -> bool:
+def _fits(value: Any, data_type: pa.DataType) -> bool:
     types = pa.types
-    is_time = types.is_date(kind) or types.is_timestamp(kind) or types.is_duration(kind) or types.is_time(kind)
+    is_time = (
+        types.is_date(data_type)
+        or types.is_timestamp(data_type)
+        or types.is_duration(data_type)
+        or types.is_time(data_type)
+    )
     is_number = isinstance(value, (numbers.Real, Decimal))  # numpy's are numbers.Real, too
-    if types.is_integer(kind) or (is_time and is_number):
+    if types.is_integer(data_type) or (is_time and is_number):
         return not is_number or (math.isfinite(value) and value == int(value))
-    if types.is_float32(kind) or types.is_float16(kind):
-        return not is_number or not math.isfinite(value) or math.isfinite(pa.scalar(value, kind).as_py())
-    if types.is_date(kind):
+    if types.is_float32(data_type) or types.is_float16(data_type):
+        return not is_number or not math.isfinite(value) or math.isfinite(pa.scalar(value, data_type).as_py())
+    if types.is_date(data_type):
         return not isinstance(value, dt.datetime) or (value.time() == dt.time() and _nanoseconds(value) == 0)
     if is_time:
-        return _nanoseconds(value) % _UNITS[kind.unit] == 0
-    if types.is_struct(kind):
+        return _nanoseconds(value) % _UNITS[data_type.unit] == 0
+    if types.is_struct(data_type):
         if not isinstance(value, Mapping):
             parts = [item[1] if isinstance(item, tuple) and len(item) == 2 else item for item in value]
-            plain = len(parts) != kind.num_fields or isinstance(value, tuple)
-            return plain or all(fits([p], kind.field(i).type) for i, p in enumerate(parts))
-        names = {kind.field(i).name: kind.field(i).type for i in range(kind.num_fields)}
+            plain = len(parts) != data_type.num_fields or isinstance(value, tuple)
+            return plain or all(fits([p], data_type.field(i).type) for i, p in enumerate(parts))
+        names = {data_type.field(i).name: data_type.field(i).type for i in range(data_type.num_fields)}
         return value.keys() <= names.keys() and all(fits([v], names[k]) for k, v in value.items())
-    if types.is_map(kind):
+    if types.is_map(data_type):
         pairs = value.items() if isinstance(value, Mapping) else value
-        return all(fits([k], kind.key_type) and fits([v], kind.item_type) for k, v in pairs)
-    if hasattr(kind, "value_type") and not types.is_dictionary(kind) and not isinstance(value, (str, bytes)):
-        return fits(list(value), kind.value_type)
+        return all(fits([k], data_type.key_type) and fits([v], data_type.item_type) for k, v in pairs)
+    if hasattr(data_type, "value_type") and not types.is_dictionary(data_type) and not isinstance(value, (str, bytes)):
+        return fits(list(value), data_type.value_type)
     return True
 
 
@@ -73,12 +78,16 @@ def _nanoseconds(value: Any) -> int:
     return micros * 1_000 + finer
 
 
-def same_fields(given: pa.DataType, kind: pa.DataType) -> bool:
+def same_fields(source: pa.DataType, data_type: pa.DataType) -> bool:
     """Whether a cast from one type to another invents or drops no field of a struct, at any depth."""
-    if pa.types.is_struct(given) and pa.types.is_struct(kind):
-        fields = {given.field(i).name: given.field(i).type for i in range(given.num_fields)}
-        names = {kind.field(i).name: kind.field(i).type for i in range(kind.num_fields)}
+    if pa.types.is_struct(source) and pa.types.is_struct(data_type):
+        fields = {source.field(i).name: source.field(i).type for i in range(source.num_fields)}
+        names = {data_type.field(i).name: data_type.field(i).type for i in range(data_type.num_fields)}
         return fields.keys() <= names.keys() and all(same_fields(t, names[n]) for n, t in fields.items())
-    if pa.types.is_map(given) or pa.types.is_map(kind) or not (hasattr(given, "value_type") and given.num_fields):
+    if (
+        pa.types.is_map(source)
+        or pa.types.is_map(data_type)
+        or not (hasattr(source, "value_type") and source.num_fields)
+    ):
         return True
-    return not hasattr(kind, "value_type") or same_fields(given.value_type, kind.value_type)
+    return not hasattr(data_type, "value_type") or same_fields(source.value_type, data_type.value_type)

@@ -10,22 +10,22 @@ from typing import Any
 import pyarrow as pa
 
 from .._model.catalog import function_of
-from .._model.names import HIDDEN, fresh
-from .._plan.bound import Argument, BoundCall, ColumnArgument, FrameBound, SortKey, names_compared
+from .._model.names import HIDDEN_PREFIX, unused_name
+from .._plan.bound import Argument, BoundCall, ColumnArgument, FrameBound, SortKey, comparison_only_columns
 from .._plan.steps import Compute
 from .._windrow import Plan
 from ..exceptions import SpecError, UnsupportedError
 from ..settings import Options
-from .arrow_columns import BYTES
+from .arrow_columns import BINARY_TYPES
 from .dictionaries import Dictionaries
 from .explained_call import ExplainedCall
 from .lossless import fits
 from .ordered_categories import ordered_columns, refuse_comparison
-from .struct_offsets import aligned
+from .struct_offsets import align_chunks
 from .validation import Checker
 
 __all__ = [
-    "ROWS",
+    "ROW_PLACEHOLDER",
     "explained_plan",
     "input_table",
     "make_plan",
@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 #: Stands for the rows of a frame of which no column is read, as in ``count(*) OVER ()``.
-ROWS = "__windrow_rows"
+ROW_PLACEHOLDER = "__windrow_rows"
 
 
 def explained_plan(plan: Plan, *, streamed: bool) -> list[ExplainedCall]:
@@ -130,31 +130,33 @@ def _check_default(schema: pa.Schema, call: BoundCall) -> None:
     position = -1 if name is None else schema.get_field_index(name)
     if value is None or position < 0:
         return
-    kind = schema.field(position).type
-    if not _holds(kind, value):
+    data_type = schema.field(position).type
+    if not _holds(data_type, value):
         raise SpecError(
-            f"{call.display}: the default {value} does not fit {kind}, the type of the column; write one that does, "
-            "or cast the column to a wider type"
+            f"{call.display}: the default {value} does not fit {data_type}, the type of the column; write one that "
+            "does, or cast the column to a wider type"
         )
 
 
 def _check_condition(schema: pa.Schema, call: BoundCall) -> None:
     """Refuse a condition of another type than boolean, whose column nobody has named."""
-    index = -1 if call.filter is None or not call.filter.startswith(HIDDEN) else schema.get_field_index(call.filter)
+    index = (
+        -1 if call.filter is None or not call.filter.startswith(HIDDEN_PREFIX) else schema.get_field_index(call.filter)
+    )
     if index >= 0 and not pa.types.is_boolean(schema.field(index).type):
         raise SpecError(
             f"{call.display}: the condition of FILTER is {schema.field(index).type}, and a condition must be boolean"
         )
 
 
-def refuse_extension(name: str, kind: pa.DataType) -> None:
+def refuse_extension(name: str, data_type: pa.DataType) -> None:
     """Refuse a column of an extension type, at any depth: what it means is not what its storage holds.
 
     Parameters
     ----------
     name
         The column's name.
-    kind
+    data_type
         Its type.
 
     Raises
@@ -162,13 +164,13 @@ def refuse_extension(name: str, kind: pa.DataType) -> None:
     UnsupportedError
         If it is of such a type.
     """
-    if isinstance(kind, pa.BaseExtensionType):
+    if isinstance(data_type, pa.BaseExtensionType):
         raise UnsupportedError(
-            f"column {name!r} is of the extension type {kind}, which would be read as its storage, {kind.storage_type}"
-            "; cast it to a type that has the values you mean"
+            f"column {name!r} is of the extension type {data_type}, which would be read as its storage, "
+            f"{data_type.storage_type}; cast it to a type that has the values you mean"
         )
-    for index in range(kind.num_fields):
-        refuse_extension(name, kind.field(index).type)
+    for index in range(data_type.num_fields):
+        refuse_extension(name, data_type.field(index).type)
 
 
 def refuse_nested_runs(schema: pa.Schema, *, spills: bool) -> None:
@@ -195,26 +197,28 @@ def refuse_nested_runs(schema: pa.Schema, *, spills: bool) -> None:
             )
 
 
-def _has_nested_runs(kind: pa.DataType, *, inside: bool, spills: bool) -> bool:
-    if isinstance(kind, pa.BaseExtensionType):
-        return _has_nested_runs(kind.storage_type, inside=inside, spills=spills)
-    if pa.types.is_run_end_encoded(kind):
-        return inside or kind.value_type.num_fields > 0
+def _has_nested_runs(data_type: pa.DataType, *, inside: bool, spills: bool) -> bool:
+    if isinstance(data_type, pa.BaseExtensionType):
+        return _has_nested_runs(data_type.storage_type, inside=inside, spills=spills)
+    if pa.types.is_run_end_encoded(data_type):
+        return inside or data_type.value_type.num_fields > 0
     # a batch whose lists are empty has no runs at all, which Arrow does not read back
-    inside = inside or pa.types.is_union(kind) or (spills and not pa.types.is_struct(kind))
-    return any(_has_nested_runs(kind.field(i).type, inside=inside, spills=spills) for i in range(kind.num_fields))
+    inside = inside or pa.types.is_union(data_type) or (spills and not pa.types.is_struct(data_type))
+    return any(
+        _has_nested_runs(data_type.field(i).type, inside=inside, spills=spills) for i in range(data_type.num_fields)
+    )
 
 
-def _holds(kind: pa.DataType, value: Any) -> bool:
-    if pa.types.is_integer(kind) and isinstance(value, (int, float, Decimal)):
+def _holds(data_type: pa.DataType, value: Any) -> bool:
+    if pa.types.is_integer(data_type) and isinstance(value, (int, float, Decimal)):
         if value != value or value in (math.inf, -math.inf):
             return False
-        signed = pa.types.is_signed_integer(kind)
-        limit = 2 ** (kind.bit_width - signed)
+        signed = pa.types.is_signed_integer(data_type)
+        limit = 2 ** (data_type.bit_width - signed)
         return bool((-limit if signed else 0) <= int(value) < limit)  # Spark cuts a fraction off
-    if pa.types.is_decimal(kind) and isinstance(value, Decimal):
+    if pa.types.is_decimal(data_type) and isinstance(value, Decimal):
         return True  # rounded as by Spark's cast; one of too many digits the plan refuses
-    return fits([value], kind)
+    return fits([value], data_type)
 
 
 def output_fields(plan: Plan) -> list[pa.Field]:
@@ -228,7 +232,7 @@ def input_table(
     rows: int,
     *,
     nullable: Callable[[int], bool] | None = None,
-    trusted: Callable[[int], bool] | None = None,
+    already_validated: Callable[[int], bool] | None = None,
     checker: Checker | None = None,
     compared: frozenset[str] | None = None,
 ) -> pa.Table:
@@ -244,12 +248,12 @@ def input_table(
         How many rows there are.
     nullable
         Says of a column whether it may hold nulls; all may without it.
-    trusted
+    already_validated
         Says of a column whether windrow made it, so that it needs no check.
     checker
         Checks the others, of which it may know some already.
     compared
-        What :func:`names_compared` gives for the calls, where that is known.
+        What :func:`comparison_only_columns` gives for the calls, where that is known.
 
     Returns
     -------
@@ -260,29 +264,29 @@ def input_table(
     for i in step.reads:
         refuse_extension(step.names[i], columns[i].type)
     if compared is None:
-        compared = names_compared(step.calls)
+        compared = comparison_only_columns(step.calls)
 
-    def checked(name: str, column: Any, may_be_null: bool) -> Any:
+    def validated(name: str, column: Any, may_be_null: bool) -> Any:
         # text compares as its bytes do, which need not be text
-        text = name not in compared or column.type not in BYTES
-        made = checker.checked(column, name, nullable=may_be_null, text=text)
+        text = name not in compared or column.type not in BINARY_TYPES
+        made = checker.validated(column, name, nullable=may_be_null, text=text)
         if text:
             return made
         chunks = made.chunks if isinstance(made, pa.ChunkedArray) else [made]
-        return pa.chunked_array([chunk.view(BYTES[made.type]) for chunk in chunks], BYTES[made.type])
+        return pa.chunked_array([chunk.view(BINARY_TYPES[made.type]) for chunk in chunks], BINARY_TYPES[made.type])
 
     arrays, fields = [], []
     for i in step.reads:
         may_be_null = nullable is None or nullable(i)
         column = columns[i]
-        if trusted is None or not trusted(i):
-            column = checked(step.names[i], column, may_be_null)
+        if already_validated is None or not already_validated(i):
+            column = validated(step.names[i], column, may_be_null)
         arrays.append(column)
         fields.append(pa.field(step.names[i], column.type, may_be_null))
     if not arrays:
         arrays.append(pa.nulls(rows))
-        fields.append(pa.field(fresh(ROWS, set(step.names)), pa.null()))
-    return aligned(pa.table(arrays, schema=pa.schema(fields)))
+        fields.append(pa.field(unused_name(ROW_PLACEHOLDER, set(step.names)), pa.null()))
+    return align_chunks(pa.table(arrays, schema=pa.schema(fields)))
 
 
 def window_columns(
@@ -327,7 +331,7 @@ def window_columns(
     else:
         result = pa.table(plan.compute(table))
         fields, made = list(result.schema), result.columns
-    return dictionaries.result_fields(fields), dictionaries.restored(made)
+    return dictionaries.result_fields(fields), dictionaries.with_source_dictionaries(made)
 
 
 def _streamed(plan: Plan, table: pa.Table) -> list[pa.ChunkedArray]:

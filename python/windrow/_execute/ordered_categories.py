@@ -11,20 +11,20 @@ from collections.abc import Mapping, Sequence
 import pyarrow as pa
 
 from .._model.catalog import function_of
-from .._model.names import HIDDEN
-from .._model.result_columns import without_places
+from .._model.names import HIDDEN_PREFIX
+from .._model.result_columns import hide_result_columns
 from .._plan.bound import BoundCall
 from ..exceptions import UnsupportedError
-from .arrow_columns import with_parts
+from .arrow_columns import with_child_types
 
 __all__ = [
-    "carried_order",
+    "display_name",
     "has_ordered_categories",
     "is_list",
     "ordered_columns",
+    "ordered_results",
     "ordered_type",
     "refuse_comparison",
-    "told",
 ]
 
 
@@ -53,18 +53,18 @@ def refuse_comparison(ordered: Mapping[str, str], call: BoundCall) -> None:
     for name in compared:
         if name in ordered:
             raise UnsupportedError(
-                f"{call.display}: it would compare the ordered categories of {told(ordered[name])} as text; "
+                f"{call.display}: it would compare the ordered categories of {display_name(ordered[name])} as text; "
                 "order by their positions, in a column of integers (pandas: s.cat.codes, Polars: "
                 "pl.col('e').to_physical(), Arrow: the dictionary's indices), or cast the column to text"
             )
 
 
-def told(name: str) -> str:
+def display_name(name: str) -> str:
     """Name a column as its user knows it."""
-    text = without_places(name)
+    text = hide_result_columns(name)
     if text != name:
         return text
-    return "an expression" if name.startswith(HIDDEN) else repr(name)
+    return "an expression" if name.startswith(HIDDEN_PREFIX) else repr(name)
 
 
 def ordered_columns(schema: pa.Schema) -> dict[str, str]:
@@ -72,15 +72,17 @@ def ordered_columns(schema: pa.Schema) -> dict[str, str]:
     return {f.name: f.name for f in schema if has_ordered_categories(f.type)}
 
 
-def has_ordered_categories(kind: pa.DataType) -> bool:
+def has_ordered_categories(data_type: pa.DataType) -> bool:
     """Say whether values of a type are, or hold, ordered categories."""
-    if pa.types.is_dictionary(kind):
-        return bool(kind.ordered) or has_ordered_categories(kind.value_type)
-    return any(has_ordered_categories(kind.field(i).type) for i in range(kind.num_fields))
+    if pa.types.is_dictionary(data_type):
+        return bool(data_type.ordered) or has_ordered_categories(data_type.value_type)
+    return any(has_ordered_categories(data_type.field(i).type) for i in range(data_type.num_fields))
 
 
-def carried_order(calls: Sequence[BoundCall], fields: Sequence[pa.Field], ordered: Mapping[str, str]) -> dict[str, str]:
-    """Give the calls whose results are values of ordered categories, which the native module knows as texts alone.
+def ordered_results(
+    calls: Sequence[BoundCall], fields: Sequence[pa.Field], ordered: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the calls whose results take their values from an ordered-categorical argument.
 
     Parameters
     ----------
@@ -109,25 +111,31 @@ def carried_order(calls: Sequence[BoundCall], fields: Sequence[pa.Field], ordere
     }
 
 
-def ordered_type(kind: pa.DataType, *, text: bool = False) -> pa.DataType:
+def ordered_type(data_type: pa.DataType, *, text: bool = False) -> pa.DataType:
     """Give a type whose dictionaries are ordered, also within lists; with ``text``, text becomes such a dictionary."""
-    if pa.types.is_dictionary(kind):
-        return pa.dictionary(kind.index_type, kind.value_type, ordered=True)
-    if text and _is_text(kind):
-        return pa.dictionary(pa.uint32(), kind, ordered=True)
-    return with_parts(kind, [ordered_type(kind.value_type, text=text)]) if is_list(kind) else kind
+    if pa.types.is_dictionary(data_type):
+        return pa.dictionary(data_type.index_type, data_type.value_type, ordered=True)
+    if text and _is_text(data_type):
+        return pa.dictionary(pa.uint32(), data_type, ordered=True)
+    return (
+        with_child_types(data_type, [ordered_type(data_type.value_type, text=text)])
+        if is_list(data_type)
+        else data_type
+    )
 
 
-def is_list(kind: pa.DataType) -> bool:
+def is_list(data_type: pa.DataType) -> bool:
     """Whether a type is that of lists, of offsets or of views, as windrow's own results are."""
-    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_list_view(kind))
+    return bool(pa.types.is_list(data_type) or pa.types.is_large_list(data_type) or pa.types.is_list_view(data_type))
 
 
-def _is_text(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+def _is_text(data_type: pa.DataType) -> bool:
+    return bool(
+        pa.types.is_string(data_type) or pa.types.is_large_string(data_type) or pa.types.is_string_view(data_type)
+    )
 
 
-def _has_text(kind: pa.DataType) -> bool:
-    if pa.types.is_dictionary(kind) or _is_text(kind):
+def _has_text(data_type: pa.DataType) -> bool:
+    if pa.types.is_dictionary(data_type) or _is_text(data_type):
         return True
-    return any(_has_text(kind.field(i).type) for i in range(kind.num_fields))
+    return any(_has_text(data_type.field(i).type) for i in range(data_type.num_fields))

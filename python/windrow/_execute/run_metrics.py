@@ -29,23 +29,23 @@ __all__ = [
     "Metrics",
     "Report",
     "Run",
-    "collected",
-    "in_memory",
-    "listener",
+    "capture",
+    "current_reporter",
     "log_in_task",
-    "logs",
+    "logging_enabled",
+    "measure",
     "seconds_text",
     "size_text",
 ]
 
 _log = logging.getLogger("windrow")
-_listener: ContextVar[Report | None] = ContextVar("windrow_metrics", default=None)
+_reporter: ContextVar[Report | None] = ContextVar("windrow_metrics", default=None)
 
 # Whether this worker's logger has its level from an operator's driver.
-_level_lent = False
+_level_set_by_driver = False
 
 # Calls are named in a log line up to so many characters.
-_SHOWN = 120
+_MAX_CALLS_TEXT = 120
 _END: Any = object()
 
 
@@ -165,12 +165,12 @@ class Run:
     ) -> None:
         self.metrics = Metrics(partition=partition)
         self._calls = calls
-        self._report = report or _listener.get()
+        self._report = report or _reporter.get()
         self._bar = Bar() if progress else None
         self._stage: str | None = None
         self._since = 0.0
 
-    def to(self, stage: str | None) -> str | None:
+    def switch_stage(self, stage: str | None) -> str | None:
         """Give the clock to a stage, or to nobody; say who had it."""
         now, before = perf_counter(), self._stage
         if before is not None:
@@ -182,21 +182,21 @@ class Run:
     @contextmanager
     def stage(self, stage: str) -> Iterator[None]:
         """Give the clock to a stage for a block."""
-        before = self.to(stage)
+        before = self.switch_stage(stage)
         try:
             yield
         finally:
-            self.to(before)
+            self.switch_stage(before)
 
-    def timed(self, stage: str, items: Iterable[Item]) -> Iterator[Item]:
+    def time_items(self, stage: str, items: Iterable[Item]) -> Iterator[Item]:
         """Pass items on; making each is the stage's time, less what is another's."""
-        coming = iter(items)
+        remaining = iter(items)
         while True:
-            before = self.to(stage)
+            before = self.switch_stage(stage)
             try:
-                item = next(coming, _END)
+                item = next(remaining, _END)
             finally:
-                self.to(before)
+                self.switch_stage(before)
             if item is _END:
                 return
             yield item
@@ -207,7 +207,7 @@ class Run:
         metrics, bar = self.metrics, self._bar
         if bar is not None:
             bar.begin(sum(b.num_rows for b in batches) if isinstance(batches, Sequence) else None)
-        for batch in self.timed("read", batches):
+        for batch in self.time_items("read", batches):
             metrics.rows += batch.num_rows
             metrics.batches += 1
             if bar is not None:
@@ -225,32 +225,34 @@ class Run:
             Rows were lost or doubled on the way.
         """
         begun = perf_counter()
-        left = 0
+        rows_out = 0
         try:
-            for batch in self.timed("answer", batches):
-                left += batch.num_rows
+            for batch in self.time_items("answer", batches):
+                rows_out += batch.num_rows
                 if self._bar is not None:
                     self._bar.answered(batch.num_rows)
                 yield batch
         finally:
             if self._bar is not None:
                 self._bar.close()
-        if left != self.metrics.rows:
-            raise InternalError(f"{self._calls()}: {self.metrics.rows:,} rows came and {left:,} left; please report it")
+        if rows_out != self.metrics.rows:
+            raise InternalError(
+                f"{self._calls()}: {self.metrics.rows:,} rows came and {rows_out:,} left; please report it"
+            )
         self.end(perf_counter() - begun)
 
     def end(self, elapsed: float) -> None:
         """Tell the figures to those who listen."""
-        logged = logs()
+        logged = logging_enabled()
         if self._report is None and not logged:
             return
         metrics = self.metrics
         calls = self._calls()
         if not calls:  # columns were chosen, and nothing was computed
             return
-        metrics.calls = calls if len(calls) <= _SHOWN else calls[: _SHOWN - 3] + "..."
+        metrics.calls = calls if len(calls) <= _MAX_CALLS_TEXT else calls[: _MAX_CALLS_TEXT - 3] + "..."
         metrics.elapsed = elapsed
-        metrics.peak_bytes = _peak()
+        metrics.peak_bytes = _peak_memory()
         if logged:
             _log.info("%s", metrics)
         if self._report is not None:
@@ -258,7 +260,7 @@ class Run:
 
 
 @contextmanager
-def in_memory(calls: Callable[[], str], rows: int, report: Report | None = None) -> Iterator[Run]:
+def measure(calls: Callable[[], str], rows: int, report: Report | None = None) -> Iterator[Run]:
     """Measure a block that answers calls over a frame in memory.
 
     Parameters
@@ -284,7 +286,7 @@ def in_memory(calls: Callable[[], str], rows: int, report: Report | None = None)
 
 
 @contextmanager
-def collected() -> Iterator[list[Metrics]]:
+def capture() -> Iterator[list[Metrics]]:
     """Listen to the runs that this thread ends within a block.
 
     Yields
@@ -293,19 +295,19 @@ def collected() -> Iterator[list[Metrics]]:
         Of their figures; it grows.
     """
     runs: list[Metrics] = []
-    token = _listener.set(runs.append)
+    token = _reporter.set(runs.append)
     try:
         yield runs
     finally:
-        _listener.reset(token)
+        _reporter.reset(token)
 
 
-def listener() -> Report | None:
+def current_reporter() -> Report | None:
     """Give who listens to this thread, for work that another one will do."""
-    return _listener.get()
+    return _reporter.get()
 
 
-def logs() -> bool:
+def logging_enabled() -> bool:
     """Whether the log line is wanted here."""
     return _log.isEnabledFor(logging.INFO)
 
@@ -318,13 +320,13 @@ def log_in_task(wanted: bool) -> None:
     wanted
         Whether the driver logs; the next operator in this worker may come from one that does not.
     """
-    global _level_lent
-    if wanted and not logs():
+    global _level_set_by_driver
+    if wanted and not logging_enabled():
         _log.setLevel(logging.INFO)
-        _level_lent = True
-    elif not wanted and _level_lent:
+        _level_set_by_driver = True
+    elif not wanted and _level_set_by_driver:
         _log.setLevel(logging.NOTSET)
-        _level_lent = False
+        _level_set_by_driver = False
     if wanted and not _log.hasHandlers():  # else Spark keeps the worker's log, or the user's own set-up does
         _log.addHandler(logging.StreamHandler())
 
@@ -371,7 +373,7 @@ def seconds_text(seconds: dict[str, float]) -> str:
     return ", ".join(f"{stage} {of:.3f}" for stage, of in seconds.items() if of >= 0.0005)
 
 
-def _peak() -> int | None:
+def _peak_memory() -> int | None:
     try:
         with open("/proc/self/status") as status:
             return next((int(line.split()[1]) << 10 for line in status if line.startswith("VmHWM")), None)

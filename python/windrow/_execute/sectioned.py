@@ -1,8 +1,8 @@
-"""Rows in order, answered section by section: read once for what the sections came to, and once for the answers.
+"""Sorted rows, computed section by section: read once for the summaries, and once for the results.
 
     rows in order -> sections, kept -> summaries -> those of all sections, in order -> what lies around each -> answers
 
-So a row's answer may depend on all rows of its partition, however many, where nobody can hold them.
+So a result may depend on all rows of its partition although these exceed memory.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from .run_metrics import Run
 if TYPE_CHECKING:
     from .._windrow import Plan, Sorter
 
-__all__ = ["Share", "alone", "answered", "drained", "summarised"]
+__all__ = ["ExchangeSummaries", "compute_sections", "only_local_summaries", "read_batches", "summarise_sections"]
 
-#: Gives the summaries of all sections that there are, in order, and how many come before one's own.
-Share = Callable[[Sequence[bytes]], tuple[list[bytes], int]]
+#: Takes this task's summaries; returns those of all tasks in order, and the index of this task's first.
+ExchangeSummaries = Callable[[Sequence[bytes]], tuple[list[bytes], int]]
 
-# Rows of a section: enough that the rows around it are few beside its own; fewer where these are wide.
-_ROWS = 1 << 18
-_FEWEST = 1 << 14
+# Rows of a section: enough that the rows around it are few in comparison; fewer if rows are wide.
+_MAX_ROWS = 1 << 18
+_MIN_ROWS = 1 << 14
 
-# Rows of a batch that is handed on.
-_BATCH = 1 << 15
+# Rows of an output batch.
+_BATCH_ROWS = 1 << 15
 
 
-def alone(summaries: Sequence[bytes]) -> tuple[list[bytes], int]:
-    """Have all sections oneself.
+def only_local_summaries(summaries: Sequence[bytes]) -> tuple[list[bytes], int]:
+    """The ``ExchangeSummaries`` of a single task: no other task has sections.
 
     Parameters
     ----------
@@ -47,10 +47,10 @@ def alone(summaries: Sequence[bytes]) -> tuple[list[bytes], int]:
     return list(summaries), 0
 
 
-def answered(
-    rows: Iterable[pa.RecordBatch], plan: Plan, share: Share, limit: int, spill_dir: str | None, run: Run
+def compute_sections(
+    rows: Iterable[pa.RecordBatch], plan: Plan, exchange: ExchangeSummaries, limit: int, spill_dir: str | None, run: Run
 ) -> Iterator[pa.RecordBatch]:
-    """Answer a plan's calls.
+    """Compute a plan's calls.
 
     Parameters
     ----------
@@ -58,12 +58,12 @@ def answered(
         Batches in the plan's order.
     plan
         A plan that may be cut.
-    share
-        How to hear of the sections of others.
+    exchange
+        Exchanges section summaries with other tasks.
     limit
         How many bytes of rows may be held; the rest goes to a file.
     spill_dir
-        Where that file is, which has no name; None: where the system keeps such files.
+        The directory of that unnamed file; None: the system's default.
     run
         Whose figures these are.
 
@@ -81,32 +81,32 @@ def answered(
     """
     sections = plan.sections()
     summaries = []
-    kept = _Kept(limit, spill_dir, run)
+    buffer = _SpillableBuffer(limit, spill_dir, run)
     for section, summary in _with_summaries(rows, sections, limit, run):
         summaries.append(summary)
-        kept.add(section)
+        buffer.add(section)
         del section  # before the next is read
     with run.stage("exchange"):
-        everyone, before = share(summaries)
+        all_summaries, before = exchange(summaries)
     with run.stage("summarise"):
-        around = sections.scan(everyone)[before : before + len(summaries)]
+        neighbourhoods = sections.scan(all_summaries)[before : before + len(summaries)]
     run.metrics.sections += len(summaries)
     new = list(pa.schema(plan.output_schema))
-    again = iter(kept)
-    for lying in around:
-        section = next(again)
-        answer = pa.record_batch(sections.answer(section, lying))
-        whole = pa.RecordBatch.from_arrays(
+    buffered = iter(buffer)
+    for neighbourhood in neighbourhoods:
+        section = next(buffered)
+        answer = pa.record_batch(sections.answer(section, neighbourhood))
+        output = pa.RecordBatch.from_arrays(
             [*section.columns, *answer.columns], schema=pa.schema([*section.schema, *new])
         )
         del section, answer
-        for at in range(0, whole.num_rows, _BATCH):
-            yield whole.slice(at, _BATCH)
-        del whole  # before the next is read
+        for start in range(0, output.num_rows, _BATCH_ROWS):
+            yield output.slice(start, _BATCH_ROWS)
+        del output  # before the next is read
 
 
-def summarised(rows: Iterable[pa.RecordBatch], plan: Plan, limit: int, run: Run) -> list[bytes]:
-    """Sum rows up for those who answer others of the same partitions.
+def summarise_sections(rows: Iterable[pa.RecordBatch], plan: Plan, limit: int, run: Run) -> list[bytes]:
+    """Summarise rows for tasks that hold other rows of the same partitions.
 
     Parameters
     ----------
@@ -131,72 +131,72 @@ def _with_summaries(
     rows: Iterable[pa.RecordBatch], sections: Sections, limit: int, run: Run
 ) -> Iterator[tuple[pa.RecordBatch, bytes]]:
     """Cut rows in order into sections, each with its summary."""
-    for section in _cut(rows, sections, limit):
+    for section in _cut_sections(rows, sections, limit):
         with run.stage("summarise"):
             summary = sections.summarise(section)
         yield section, summary
         del section  # before the next is read
 
 
-def _cut(rows: Iterable[pa.RecordBatch], sections: Sections, limit: int) -> Iterator[pa.RecordBatch]:
+def _cut_sections(rows: Iterable[pa.RecordBatch], sections: Sections, limit: int) -> Iterator[pa.RecordBatch]:
     """Cut rows in order where a section may begin."""
     held: list[pa.RecordBatch] = []
-    count, wanted = 0, _FEWEST
+    count, next_cut = 0, _MIN_ROWS
     for batch in rows:
         held.append(batch)
         count += batch.num_rows
-        if count <= wanted:
+        if count <= next_cut:
             continue
-        joined = _joined(held)
-        most = min(max(limit * count // max(joined.nbytes, 1), _FEWEST), _ROWS)
+        joined = _concat(held)
+        max_rows = min(max(limit * count // max(joined.nbytes, 1), _MIN_ROWS), _MAX_ROWS)
         held = [joined]
-        if count <= most:
-            wanted = most
+        if count <= max_rows:
+            next_cut = max_rows
             continue
         cut = sections.last_cut(joined)
         if cut is None:
-            wanted = 2 * count  # peers as many as that
+            next_cut = 2 * count  # peers as many as that
             continue
         yield joined.slice(0, cut)
-        held, count, wanted = [joined.slice(cut)], count - cut, most
+        held, count, next_cut = [joined.slice(cut)], count - cut, max_rows
     if count:
-        yield _joined(held)
+        yield _concat(held)
 
 
-def _joined(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
+def _concat(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
     return pa.record_batch(Sections.joined(list(batches)))
 
 
-class _Kept:
-    """Batches to be read again, once: in memory as far as a limit has room, the others in a file without a name."""
+class _SpillableBuffer:
+    """Batches that are read once more: in memory up to a limit, the rest in an unnamed file."""
 
     def __init__(self, limit: int, spill_dir: str | None, run: Run) -> None:
-        self._limit, self._dir = limit, spill_dir
+        self._limit, self._spill_dir = limit, spill_dir
         self._run = run
-        self._held: list[pa.RecordBatch] = []
+        self._in_memory: list[pa.RecordBatch] = []
         self._bytes = 0
         self._spilled: Spilled | None = None
 
     def add(self, batch: pa.RecordBatch) -> None:
         self._bytes += batch.nbytes
         if self._bytes <= self._limit:
-            self._held.append(batch)
+            self._in_memory.append(batch)
             return
         with self._run.stage("spill"):
             if self._spilled is None:
-                self._spilled = Spilled(batch.schema, self._dir)
+                self._spilled = Spilled(batch.schema, self._spill_dir)
             self._spilled.push(batch)
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
-        while self._held:
-            yield self._held.pop(0)
+        while self._in_memory:
+            yield self._in_memory.pop(0)
         if self._spilled is not None:
             with self._run.stage("spill"):
                 self._run.metrics.spilled_bytes += self._spilled.finish()
-            yield from self._run.timed("spill", drained(self._spilled))
+            yield from self._run.time_items("spill", read_batches(self._spilled))
 
 
-def drained(rows: Spilled | Sorter) -> Iterator[pa.RecordBatch]:
-    """Give the batches that the native module holds in files, each once."""
+def read_batches(rows: Spilled | Sorter) -> Iterator[pa.RecordBatch]:
+    """Yield the batches that the native module holds in files."""
     while (batch := rows.next_batch()) is not None:
         yield pa.record_batch(batch)

@@ -10,41 +10,41 @@ from typing import Any
 
 import pyarrow as pa
 
-from .._model.names import HIDDEN, fresh
+from .._model.names import HIDDEN_PREFIX, unused_name
 from .._plan.steps import Compute, Evaluate, NamedScalar, Project, StepPlan
 from ..exceptions import SpecError, shown
 from ..settings import Options
-from .arrow_columns import empty_table, whole
+from .arrow_columns import as_single_array, empty_table
 from .evaluate import evaluate
 from .explained_call import ExplainedCall
-from .external_sort import POSITION
+from .external_sort import ROW_NUMBER
 from .level import Level
-from .run_metrics import Report, Run, log_in_task, logs
-from .sectioned import Share
+from .run_metrics import Report, Run, log_in_task, logging_enabled
+from .sectioned import ExchangeSummaries
 from .steps import run_steps
-from .user_functions import telling
+from .user_functions import with_user_traceback
 from .worker import spark_task
 
-__all__ = ["Last", "Operator", "stream_operator"]
+__all__ = ["FinalProjection", "Operator", "stream_operator"]
 
 
-class Last:
-    """Scalars that Polars evaluates behind all calls, and the columns of the result.
+class FinalProjection:
+    """The last step: scalars over calls, which Polars evaluates, and the columns of the result.
 
     Parameters
     ----------
     scalars
         The scalars.
     project
-        The columns of the batches that leave: of those that came, and then of the scalars.
+        The output columns, as indices into the input columns, then the scalars.
     names
-        A name for each of the columns that come.
+        A name for each input column.
     schema
         Their schema.
     options
         The settings in force.
     ordered
-        The columns that hold ordered categories, though their types do not say so.
+        The columns that hold ordered categories although their types do not say so, with the names for messages.
     """
 
     def __init__(
@@ -62,30 +62,32 @@ class Last:
         self._names = list(names)
         self._options = options
         self._ordered = dict(ordered)
-        made = self._evaluated(empty_table(schema))
+        made = self._evaluate(empty_table(schema))
         self.fields = [pa.field(s.name, c.type) for s, c in zip(self.scalars, made, strict=True)]
 
     @property
     def schema(self) -> pa.Schema:
-        """The schema of the batches that leave."""
-        return self._arranged([*self.input_schema, *self.fields])
+        """The schema of the output batches."""
+        return self._output_schema([*self.input_schema, *self.fields])
 
-    def answered(self, batches: Iterable[pa.RecordBatch], run: Run) -> Iterator[pa.RecordBatch]:
+    def compute(self, batches: Iterable[pa.RecordBatch], run: Run) -> Iterator[pa.RecordBatch]:
         """Give batches with the columns of the result."""
         schema = self.schema
         for batch in batches:
             with run.stage("evaluate"):
-                made = [whole(c).cast(f.type) for c, f in zip(self._evaluated(batch), self.fields, strict=True)]
+                made = [
+                    as_single_array(c).cast(f.type) for c, f in zip(self._evaluate(batch), self.fields, strict=True)
+                ]
             all_columns = [*batch.columns, *made]
             columns = [all_columns[index] for _, index in self.project.columns]
             fields = [f.with_type(c.type) for f, c in zip(schema, columns, strict=True)]
             yield pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields, metadata=schema.metadata))
 
-    def _arranged(self, fields: Sequence[pa.Field]) -> pa.Schema:
+    def _output_schema(self, fields: Sequence[pa.Field]) -> pa.Schema:
         chosen = [fields[index].with_name(name) for name, index in self.project.columns]
         return pa.schema(chosen, metadata=self.input_schema.metadata)
 
-    def _evaluated(self, data: pa.RecordBatch | pa.Table) -> list[Any]:
+    def _evaluate(self, data: pa.RecordBatch | pa.Table) -> list[Any]:
         columns = dict(zip(self._names, data.columns, strict=True))
         return evaluate(self.scalars, columns, data.num_rows, self._options, ordered=dict(self._ordered))
 
@@ -93,49 +95,48 @@ class Last:
 class Operator:
     """Window calls over record batches. Its state is plain data; the native plans are made where it is called.
 
-    So it may be sent to another process by fork, spawn or pickle, and no thread of this process is needed there. With
-    ``share`` others have further rows of the same partitions, all before or all after these. ``report`` hears the
-    figures of each run; it travels to the processes where these are. ``host_schema`` is the schema of the batches that
-    come as their host has it, where that was given.
+    So it can be sent to another process by fork, spawn or pickle. ``exchange``, if set, exchanges section summaries
+    with other tasks that hold other rows of the same partitions. ``report`` receives the metrics of each run and is
+    pickled along. ``host_schema`` is the host's own schema of the input batches, if it was given.
     """
 
     report: Report | None = None
-    share: Share | None = None
+    exchange: ExchangeSummaries | None = None
 
     def __init__(
         self,
         levels: Sequence[Level],
-        last: Last | None,
+        last: FinalProjection | None,
         options: Options,
         host_schema: object = None,
         *,
         shown: str | None = None,
         new: Sequence[int] = (),
     ) -> None:
-        """Join levels of calls and what comes last; ``new`` says which columns of the result are new."""
+        """Join levels of calls and the last step; ``new`` lists the positions of the new columns."""
         self.__name__ = "windrow"  # what Spark shows in its plan
         self.levels = list(levels)
         self.last = last
         self.host_schema = host_schema
         self._options = options
-        self._shown = shown
+        self._shown_text = shown
         self._new = list(new)
-        self._logs = logs()
+        self._logs = logging_enabled()
 
     @property
     def input_schema(self) -> pa.Schema:
-        """The schema of the batches that come."""
-        return self.levels[0].came if self.levels else self._end.input_schema
+        """The schema of the input batches."""
+        return self.levels[0].incoming_schema if self.levels else self._last_stage.input_schema
 
     @property
     def names_read(self) -> list[str]:
-        """The names of the columns of the batches that come."""
+        """The names of the columns of the input batches."""
         return list(self.input_schema.names)
 
     @property
     def schema(self) -> pa.Schema:
         """The schema of the batches that leave: the input's columns and the new ones."""
-        return self._end.schema
+        return self._last_stage.schema
 
     @property
     def new_fields(self) -> list[pa.Field]:
@@ -144,11 +145,11 @@ class Operator:
         return [schema.field(i) for i in self._new]
 
     @property
-    def _end(self) -> Level | Last:
+    def _last_stage(self) -> Level | FinalProjection:
         return self.levels[-1] if self.last is None else self.last
 
     def explain_rows(self, *, streamed: bool = True) -> list[ExplainedCall]:
-        """Say how each call is computed, by a stream or at once, in their order."""
+        """Explain how each call is computed, as a stream or over all rows at once, in their order."""
         return [row for level in self.levels for row in level.explain_rows(streamed=streamed)]
 
     def __repr__(self) -> str:
@@ -156,12 +157,12 @@ class Operator:
         return f"<windrow.Operator {self._calls()}>"
 
     def _calls(self) -> str:
-        if self._shown is not None:
-            return self._shown
+        if self._shown_text is not None:
+            return self._shown_text
         step, project = self.levels[-1].step, self.levels[-1].project
         names = {i: name for name, i in project.columns}
-        shown = [(c.display, names.get(i, HIDDEN)) for i, c in enumerate(step.calls, len(step.names))]
-        return ", ".join(call if name.startswith(HIDDEN) else f"{call} AS {name}" for call, name in shown)
+        shown = [(c.display, names.get(i, HIDDEN_PREFIX)) for i, c in enumerate(step.calls, len(step.names))]
+        return ", ".join(call if name.startswith(HIDDEN_PREFIX) else f"{call} AS {name}" for call, name in shown)
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Compute over batches.
@@ -191,11 +192,11 @@ class Operator:
             progress=bool(self._options.progress) and task is None,
             partition=None if task is None else task.partitionId(),
         )
-        answered = run.output(self._answered(run.input(batches), run))
-        return answered if task is None else telling(answered)
+        computed = run.output(self._compute_batches(run.input(batches), run))
+        return computed if task is None else with_user_traceback(computed)
 
-    def summarised(self, batches: Iterable[pa.RecordBatch]) -> tuple[int, list[bytes]]:
-        """Say what others must know of rows, to answer further ones of the same partitions.
+    def summarise(self, batches: Iterable[pa.RecordBatch]) -> tuple[int, list[bytes]]:
+        """Summarise rows for tasks that hold other rows of the same partitions.
 
         Parameters
         ----------
@@ -209,26 +210,26 @@ class Operator:
         """
         run = Run(self._calls)
         [level] = self.levels
-        summaries = level.summarised(run.input(batches), run)
+        summaries = level.summarise(run.input(batches), run)
         return run.metrics.rows, summaries
 
-    def _answered(self, batches: Iterable[pa.RecordBatch], run: Run) -> Iterator[pa.RecordBatch]:
+    def _compute_batches(self, batches: Iterable[pa.RecordBatch], run: Run) -> Iterator[pa.RecordBatch]:
         for level in self.levels:
-            batches = level.answered(batches, run, self.share)
-        return iter(batches) if self.last is None else self.last.answered(batches, run)
+            batches = level.compute(batches, run, self.exchange)
+        return iter(batches) if self.last is None else self.last.compute(batches, run)
 
 
-def _record_batches(given: Any) -> Iterable[pa.RecordBatch]:
-    """Give record batches as such; what else comes among them is refused when it comes, of a list at once."""
-    if isinstance(given, pa.Table):
-        return list(given.to_batches())
-    if isinstance(given, pa.RecordBatch):
-        return [given]
-    if isinstance(given, (list, tuple)):
-        return [_check_batch(batch) for batch in given]
-    if not isinstance(given, Iterable) or isinstance(given, (str, bytes)):
-        raise _not_batches(given)
-    return map(_check_batch, given)
+def _record_batches(batches: Any) -> Iterable[pa.RecordBatch]:
+    """Return an iterable of record batches that refuses other items: of a list at once, of an iterator as they come."""
+    if isinstance(batches, pa.Table):
+        return list(batches.to_batches())
+    if isinstance(batches, pa.RecordBatch):
+        return [batches]
+    if isinstance(batches, (list, tuple)):
+        return [_check_batch(batch) for batch in batches]
+    if not isinstance(batches, Iterable) or isinstance(batches, (str, bytes)):
+        raise _not_batches(batches)
+    return map(_check_batch, batches)
 
 
 def _check_batch(batch: Any) -> pa.RecordBatch:
@@ -242,91 +243,95 @@ def _not_batches(value: Any) -> SpecError:
     return SpecError(f"an operator takes an iterable of pyarrow record batches, or a Table, not {kind}")
 
 
-class _Stream:
-    """The levels so far, and the batches that leave the last of them."""
+class _StreamState:
+    """The levels so far, and the output of the last one."""
 
-    def __init__(self, schema: pa.Schema, position: str | None, read: Sequence[int]) -> None:
+    def __init__(self, schema: pa.Schema, row_number_column: str | None, read: Sequence[int]) -> None:
         self.levels: list[Level] = []
-        self.unread = frozenset(range(len(schema))).difference(read)
-        self.schema = schema if position is None else schema.append(pa.field(position, pa.int64(), nullable=False))
-        self.position = position
-        #: Which working columns the batches have, in order.
-        self.present = [*range(len(schema)), *([] if position is None else [-1])]
-        self.trusted = frozenset[str]()
+        self.unused_columns = frozenset(range(len(schema))).difference(read)
+        self.schema = (
+            schema
+            if row_number_column is None
+            else schema.append(pa.field(row_number_column, pa.int64(), nullable=False))
+        )
+        self.row_number_column = row_number_column
+        #: The working columns that the batches have, in order; -1 is the column of row numbers.
+        self.present = [*range(len(schema)), *([] if row_number_column is None else [-1])]
+        self.already_validated = frozenset[str]()
         self.ordered: dict[str, str] = {}
         self.pending: Evaluate | None = None
 
 
 class _StreamRunner:
-    """Makes an operator of the steps of a plan: a level of each step of calls."""
+    """Makes an operator from the steps of a plan, with one level per step of calls."""
 
     def __init__(
-        self, plan: StepPlan, options: Options, sort: bool | None, host_schema: object, kind: type[Operator]
+        self, plan: StepPlan, options: Options, sort: bool | None, host_schema: object, operator_class: type[Operator]
     ) -> None:
         self._plan = plan
         self._options = options
         self._sort = sort
         self._host_schema = host_schema
-        self._kind = kind
+        self._operator_class = operator_class
 
-    def evaluate(self, working: _Stream, step: Evaluate) -> _Stream:
-        """Leave the scalars to what comes next, which sees the batches."""
+    def evaluate(self, working: _StreamState, step: Evaluate) -> _StreamState:
+        """Leave the scalars to the next step, which evaluates them per batch."""
         assert working.pending is None, "a step of scalars is followed by one that computes or chooses"
         working.pending = step
         return working
 
-    def compute(self, working: _Stream, step: Compute) -> _Stream:
-        """Add a level, whose batches have what later steps read."""
+    def compute(self, working: _StreamState, step: Compute) -> _StreamState:
+        """Add a level, whose output has the columns that later steps read."""
         after = self._plan.steps[self._plan.steps.index(step) + 1]
         keeps = set(step.keeps)
-        kept = [i for i in working.present if i < 0 or i in keeps]
+        passing = [i for i in working.present if i < 0 or i in keeps]
         results = range(len(step.names), len(step.names) + len(step.calls))
         if isinstance(after, Project):
             chosen = after.columns
         else:
-            all_names = [*self._plan.names, working.position or ""]
-            chosen = tuple((all_names[i], i) for i in [*kept, *(i for i in results if i in keeps)])
+            all_names = [*self._plan.names, working.row_number_column or ""]
+            chosen = tuple((all_names[i], i) for i in [*passing, *(i for i in results if i in keeps)])
         scalars = working.pending.scalars if working.pending is not None else ()
         first = len(step.names) - len(scalars)
-        there = [*working.present, *range(first, len(step.names)), *results]
-        local = {position: index for index, position in enumerate(there)}
-        names = tuple(working.position or "" if i < 0 else step.names[i] for i in there[: -len(results)])
+        columns = [*working.present, *range(first, len(step.names)), *results]
+        local_index = {column: index for index, column in enumerate(columns)}
+        names = tuple(working.row_number_column or "" if i < 0 else step.names[i] for i in columns[: -len(results)])
         level = Level(
-            Compute(step.calls, names, tuple(sorted(local[i] for i in step.reads))),
+            Compute(step.calls, names, tuple(sorted(local_index[i] for i in step.reads))),
             scalars,
-            Project(tuple((name, local[i]) for name, i in chosen)),
+            Project(tuple((name, local_index[i]) for name, i in chosen)),
             working.schema,
             self._options,
             self._sort,
-            leaves=isinstance(after, Project),
-            trusted=working.trusted,
-            position=working.position,
-            numbers=working.position is not None and not working.levels,
+            is_last=isinstance(after, Project),
+            already_validated=working.already_validated,
+            row_number_column=working.row_number_column,
+            adds_row_number=working.row_number_column is not None and not working.levels,
             ordered=working.ordered,
-            unread=frozenset() if working.levels else working.unread,
+            unused_columns=frozenset() if working.levels else working.unused_columns,
         )
-        working.trusted |= {step.names[i] for i in step.reads} | {c.name for c in step.calls}
+        working.already_validated |= {step.names[i] for i in step.reads} | {c.name for c in step.calls}
         working.levels.append(level)
         working.schema, working.ordered = level.schema, level.ordered
         working.present, working.pending = [i for _, i in chosen], None
         return working
 
-    def project(self, working: _Stream, step: Project) -> Operator:
+    def project(self, working: _StreamState, step: Project) -> Operator:
         """Make the operator."""
         plan = self._plan
         last = None
         if working.pending is not None or not working.levels:
             scalars = working.pending.scalars if working.pending is not None else ()
             first = len(working.pending.names) if working.pending is not None else plan.width
-            there = [*working.present, *range(first, first + len(scalars))]
-            local = {position: index for index, position in enumerate(there)}
-            names = [working.position or "" if i < 0 else plan.names[i] for i in working.present]
-            project = Project(tuple((name, local[i]) for name, i in step.columns))
-            last = Last(scalars, project, names, working.schema, self._options, working.ordered)
-        places = {name: index for index, (name, i) in enumerate(step.columns) if i >= plan.width}
-        new = [places[o.name] for o in plan.outputs if o.item is not None]
+            columns = [*working.present, *range(first, first + len(scalars))]
+            local_index = {column: index for index, column in enumerate(columns)}
+            names = [working.row_number_column or "" if i < 0 else plan.names[i] for i in working.present]
+            project = Project(tuple((name, local_index[i]) for name, i in step.columns))
+            last = FinalProjection(scalars, project, names, working.schema, self._options, working.ordered)
+        result_positions = {name: index for index, (name, i) in enumerate(step.columns) if i >= plan.width}
+        new = [result_positions[o.name] for o in plan.outputs if o.item is not None]
         shown = None if last is None and len(working.levels) == 1 else plan.shown()
-        return self._kind(working.levels, last, self._options, self._host_schema, shown=shown, new=new)
+        return self._operator_class(working.levels, last, self._options, self._host_schema, shown=shown, new=new)
 
 
 def stream_operator(
@@ -336,7 +341,7 @@ def stream_operator(
     sort: bool | None,
     host_schema: object = None,
     *,
-    kind: type[Operator] = Operator,
+    operator_class: type[Operator] = Operator,
 ) -> Operator:
     """Make the operator that runs the steps of a plan over record batches.
 
@@ -352,8 +357,8 @@ def stream_operator(
         As for :func:`windrow.operator`.
     host_schema
         The batches' schema as their host has it, where it is known.
-    kind
-        The class to make it of.
+    operator_class
+        The class of the operator.
 
     Returns
     -------
@@ -362,10 +367,10 @@ def stream_operator(
     """
     if sort is not None and not isinstance(sort, bool):
         raise SpecError(f"sort={shown(sort)} is neither True, False nor None")
-    position = None
+    row_number_column = None
     if (
         len(plan.computes()) > 1 and sort is not False
     ):  # ties keep the order in which rows came, whatever a level sorts by
-        position = fresh(POSITION, {n.lower() for n in schema.names})
-    runner = _StreamRunner(plan, options, sort, host_schema, kind)
-    return run_steps(runner, _Stream(schema, position, plan.frame_columns()), plan)
+        row_number_column = unused_name(ROW_NUMBER, {n.lower() for n in schema.names})
+    runner = _StreamRunner(plan, options, sort, host_schema, operator_class)
+    return run_steps(runner, _StreamState(schema, row_number_column, plan.frame_columns()), plan)

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .arrow_columns import WITHOUT_VIEWS, child_arrays, rebuilt, whole, with_parts
+from .arrow_columns import WITHOUT_VIEWS, as_single_array, child_arrays, with_child_types, with_children
 
 __all__ = ["take_rows"]
 
 #: So many bytes have offsets of 32 bits in one array.
-_LONGEST = 2**31 - 1
+_MAX_BYTES = 2**31 - 1
 
 
 def take_rows(column: pa.ChunkedArray, rows: pa.Array) -> pa.ChunkedArray:
@@ -30,13 +30,13 @@ def take_rows(column: pa.ChunkedArray, rows: pa.Array) -> pa.ChunkedArray:
     pyarrow.ChunkedArray
         Of the same type, in one piece where that can be.
     """
-    kind = column.type
-    plain = pa.chunked_array([_plain(c) for c in column.chunks], _plain_type(kind))
-    pieces = plain.take(rows).chunks if plain.nbytes <= _LONGEST else list(_pieces(plain.chunks, rows))
-    return pa.chunked_array([_as_type(p, kind) for p in pieces], kind)
+    data_type = column.type
+    plain = pa.chunked_array([_plain(c) for c in column.chunks], _plain_type(data_type))
+    pieces = plain.take(rows).chunks if plain.nbytes <= _MAX_BYTES else list(_take_large(plain.chunks, rows))
+    return pa.chunked_array([_as_type(p, data_type) for p in pieces], data_type)
 
 
-def _pieces(chunks: list[pa.Array], rows: pa.Array) -> Iterator[pa.Array]:
+def _take_large(chunks: list[pa.Array], rows: pa.Array) -> Iterator[pa.Array]:
     """Take rows of more bytes than may be in one array: each chunk's in its order first, then in that of the rows."""
     order = pc.sort_indices(rows)
     ascending = rows.take(order)
@@ -45,48 +45,48 @@ def _pieces(chunks: list[pa.Array], rows: pa.Array) -> Iterator[pa.Array]:
         inside = pc.and_(pc.greater_equal(ascending, begin), pc.less(ascending, begin + len(chunk)))
         taken.append(chunk.take(pc.subtract(ascending.filter(inside), begin)))
         begin += len(chunk)
-    if len(rows) > 1 and sum(t.nbytes for t in taken) > _LONGEST:
+    if len(rows) > 1 and sum(t.nbytes for t in taken) > _MAX_BYTES:
         half = len(rows) // 2
         del taken
-        yield from _pieces(chunks, rows.slice(0, half))
-        yield from _pieces(chunks, rows.slice(half))
+        yield from _take_large(chunks, rows.slice(0, half))
+        yield from _take_large(chunks, rows.slice(half))
     else:
-        yield whole(pa.chunked_array(taken, chunks[0].type)).take(pc.sort_indices(order))
+        yield as_single_array(pa.chunked_array(taken, chunks[0].type)).take(pc.sort_indices(order))
 
 
-def _plain_type(kind: pa.DataType) -> pa.DataType:
+def _plain_type(data_type: pa.DataType) -> pa.DataType:
     """Give a type of the same values of which pyarrow takes rows: views have offsets, and runs are written out."""
-    if kind in WITHOUT_VIEWS:
-        return WITHOUT_VIEWS[kind]
-    if isinstance(kind, pa.BaseExtensionType):
-        return _plain_type(kind.storage_type)
-    if pa.types.is_run_end_encoded(kind):
-        return _plain_type(kind.value_type)
-    return with_parts(kind, [_plain_type(t) for t in _part_types(kind)])
+    if data_type in WITHOUT_VIEWS:
+        return WITHOUT_VIEWS[data_type]
+    if isinstance(data_type, pa.BaseExtensionType):
+        return _plain_type(data_type.storage_type)
+    if pa.types.is_run_end_encoded(data_type):
+        return _plain_type(data_type.value_type)
+    return with_child_types(data_type, [_plain_type(t) for t in _part_types(data_type)])
 
 
 def _plain(array: pa.Array) -> pa.Array:
-    kind = array.type
-    plain = _plain_type(kind)
-    if plain == kind and not _has_dictionary(kind):
+    data_type = array.type
+    plain = _plain_type(data_type)
+    if plain == data_type and not _has_dictionary(data_type):
         return array
-    if kind in WITHOUT_VIEWS:
+    if data_type in WITHOUT_VIEWS:
         return array.cast(plain)
-    if isinstance(kind, pa.BaseExtensionType):
+    if isinstance(data_type, pa.BaseExtensionType):
         return _plain(array.storage)
-    if pa.types.is_run_end_encoded(kind):
+    if pa.types.is_run_end_encoded(data_type):
         runs = pa.array(range(len(array.values)), pa.int64())
         numbers = pa.Array.from_buffers(
-            pa.run_end_encoded(kind.run_end_type, pa.int64()),
+            pa.run_end_encoded(data_type.run_end_type, pa.int64()),
             len(array),
             [None],
             offset=array.offset,
             children=[array.run_ends, runs],
         )
         return _plain(array.values).take(pc.run_end_decode(numbers))
-    if pa.types.is_dictionary(kind) and array.dictionary.null_count:
+    if pa.types.is_dictionary(data_type) and array.dictionary.null_count:
         array = _without_null_values(array)
-    return rebuilt(array, [_plain(p) for p in child_arrays(array)], plain)
+    return with_children(array, [_plain(p) for p in child_arrays(array)], plain)
 
 
 def _without_null_values(array: pa.DictionaryArray) -> pa.DictionaryArray:
@@ -98,35 +98,35 @@ def _without_null_values(array: pa.DictionaryArray) -> pa.DictionaryArray:
     return pa.DictionaryArray.from_arrays(indices, array.dictionary.filter(valid), ordered=array.type.ordered)
 
 
-def _has_dictionary(kind: pa.DataType) -> bool:
-    return pa.types.is_dictionary(kind) or any(map(_has_dictionary, _part_types(kind)))
+def _has_dictionary(data_type: pa.DataType) -> bool:
+    return pa.types.is_dictionary(data_type) or any(map(_has_dictionary, _part_types(data_type)))
 
 
-def _as_type(array: pa.Array, kind: pa.DataType) -> pa.Array:
+def _as_type(array: pa.Array, data_type: pa.DataType) -> pa.Array:
     """Give an array of a plain type the type that it was made of."""
-    if array.type == kind:
+    if array.type == data_type:
         return array
-    if kind in WITHOUT_VIEWS:
-        return array.cast(kind)
-    if isinstance(kind, pa.BaseExtensionType):
-        return kind.wrap_array(_as_type(array, kind.storage_type))
-    if pa.types.is_run_end_encoded(kind):
-        return _with_runs(array, kind)
-    parts = [_as_type(p, t) for p, t in zip(child_arrays(array), _part_types(kind), strict=True)]
-    return rebuilt(array, parts, kind)
+    if data_type in WITHOUT_VIEWS:
+        return array.cast(data_type)
+    if isinstance(data_type, pa.BaseExtensionType):
+        return data_type.wrap_array(_as_type(array, data_type.storage_type))
+    if pa.types.is_run_end_encoded(data_type):
+        return _with_runs(array, data_type)
+    parts = [_as_type(p, t) for p, t in zip(child_arrays(array), _part_types(data_type), strict=True)]
+    return with_children(array, parts, data_type)
 
 
-def _with_runs(array: pa.Array, kind: pa.DataType) -> pa.Array:
+def _with_runs(array: pa.Array, data_type: pa.DataType) -> pa.Array:
     try:
-        made = pc.run_end_encode(array, run_end_type=kind.run_end_type)
+        made = pc.run_end_encode(array, run_end_type=data_type.run_end_type)
         ends, values = made.run_ends, made.values
     except pa.ArrowNotImplementedError:  # each value is a run
-        ends, values = pa.array(range(1, len(array) + 1), kind.run_end_type), array
-    children = [ends, _as_type(values, kind.value_type)]
-    return pa.Array.from_buffers(kind, len(array), [None], children=children)
+        ends, values = pa.array(range(1, len(array) + 1), data_type.run_end_type), array
+    children = [ends, _as_type(values, data_type.value_type)]
+    return pa.Array.from_buffers(data_type, len(array), [None], children=children)
 
 
-def _part_types(kind: pa.DataType) -> list[pa.DataType]:
-    if pa.types.is_dictionary(kind):
-        return [kind.value_type]
-    return [kind.field(i).type for i in range(kind.num_fields)]
+def _part_types(data_type: pa.DataType) -> list[pa.DataType]:
+    if pa.types.is_dictionary(data_type):
+        return [data_type.value_type]
+    return [data_type.field(i).type for i in range(data_type.num_fields)]

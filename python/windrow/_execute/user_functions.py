@@ -21,11 +21,11 @@ from typing import Any, ClassVar, Final
 import pyarrow as pa
 
 from ..exceptions import DataError, UserError
-from .arrow_columns import whole
+from .arrow_columns import as_single_array
 from .lossless import fits, same_fields
 from .validation import Checker
 
-__all__ = ["Aggregate", "Frames", "Partitions", "UserFunction", "telling"]
+__all__ = ["Aggregate", "Frames", "Partitions", "UserFunction", "with_user_traceback"]
 
 _CONSTANT: Final = frozenset(
     [dt.date, dt.datetime, dt.time, dt.timedelta, dt.timezone, Decimal, Fraction, uuid.UUID, range, type]
@@ -56,13 +56,13 @@ class UserFunction:
         None where ``copy.deepcopy`` does more than to copy each: for classes written in C, or with pickling, copying or
         attributes of their own making.
         """
-        own = ("__new__", "__reduce__", "__reduce_ex__", "__getattribute__", "__getstate__")
-        custom = any(getattr(cls, n, None) is not getattr(object, n, None) for n in own)
+        protocol_methods = ("__new__", "__reduce__", "__reduce_ex__", "__getattribute__", "__getstate__")
+        custom = any(getattr(cls, n, None) is not getattr(object, n, None) for n in protocol_methods)
         custom = custom or any(hasattr(cls, n) for n in ("__deepcopy__", "__setstate__", "__getattr__"))
         slots: list[str] = copyreg._slotnames(cls)  # type: ignore[attr-defined]
         # beyond its slots, __dict__ and __weakref__ a class has room only for what C keeps there
-        room = cls.__basicsize__ - object.__basicsize__ - _POINTER * (len(slots) + 2)
-        if custom or cls in copyreg.dispatch_table or room > 0:
+        extra_bytes = cls.__basicsize__ - object.__basicsize__ - _POINTER * (len(slots) + 2)
+        if custom or cls in copyreg.dispatch_table or extra_bytes > 0:
             return None
         return (*slots, *(["__dict__"] if cls.__dictoffset__ else []))
 
@@ -93,7 +93,7 @@ class UserFunction:
 
     def convert(self, results: list[Any]) -> pa.Array:
         """Give results as a column of the declared type, refusing those that would lose a part in it."""
-        results = _with_none(results)
+        results = _missing_to_none(results)
         try:
             column = pa.array(results, type=self.returns)
             if fits(results, self.returns):
@@ -121,7 +121,7 @@ class UserFunction:
             results = pa.chunked_array(results)
         if isinstance(results, (pa.Array, pa.ChunkedArray)):
             try:
-                results = whole(Checker().checked(results, "result"))
+                results = as_single_array(Checker().validated(results, "result"))
             except DataError as error:
                 raise UserError(f"{self.name} returned wrong Arrow data: {error}") from None
         if results is None or isinstance(results, (str, bytes)) or not hasattr(results, "__len__"):
@@ -145,7 +145,7 @@ class UserFunction:
                 "return what fits, or give another returns="
             ) from error
 
-    def called(self, *args: Any) -> Any:
+    def call_user(self, *args: Any) -> Any:
         """Call the user's function; what it raises is said of it by name."""
         try:
             return self.instance(*args)
@@ -182,7 +182,7 @@ class Frames(UserFunction):
 
     def answer(self, args: Sequence[pa.Array], begin: pa.Array, end: pa.Array) -> pa.Array:
         """Answer a block of frames."""
-        return self.column(self.called(*args, begin, end), len(begin))
+        return self.column(self.call_user(*args, begin, end), len(begin))
 
 
 class Partitions(UserFunction):
@@ -195,11 +195,11 @@ class Partitions(UserFunction):
         done = []
         for first, last in zip(begin, end, strict=True):
             rows = last - first
-            done.append(self.column(self.called(*[a.slice(first, rows) for a in args]), rows))
+            done.append(self.column(self.call_user(*[a.slice(first, rows) for a in args]), rows))
         return pa.concat_arrays(done) if done else pa.array([], type=self.returns)
 
 
-def _with_none(results: list[Any]) -> list[Any]:
+def _missing_to_none(results: list[Any]) -> list[Any]:
     """Give results with None for what pandas has for missing values, and Arrow takes for values of some types."""
     pandas = sys.modules.get("pandas")
     if pandas is None:
@@ -210,8 +210,8 @@ def _with_none(results: list[Any]) -> list[Any]:
     )
 
 
-def telling(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Pass batches on, and put the user's traceback into what a failure says: Spark's driver sees the message alone."""
+def with_user_traceback(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield batches; a failure's message gets the user's traceback, as Spark's driver sees the message alone."""
     try:
         yield from batches
     except UserError as error:

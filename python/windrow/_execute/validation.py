@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from .._windrow import broken_bytes, without_hidden_bytes
 from ..exceptions import DataError
-from .arrow_columns import as_bytes, rebuilt, with_buffers
+from .arrow_columns import as_binary_type, with_buffers, with_children
 from .struct_offsets import without_offsets
 
 __all__ = ["Checker"]
@@ -29,8 +29,8 @@ class _BrokenError(Exception):
         self.row = row
 
 
-class _HiddenError(Exception):
-    """Only where a value around it is null is a value broken."""
+class _HiddenByNullError(Exception):
+    """The only broken values are under a null parent."""
 
 
 class Checker:
@@ -44,12 +44,12 @@ class Checker:
         #: The number of rows of the batches before.
         self.rows = 0
 
-    def passed(self, rows: int) -> None:
+    def end_batch(self, rows: int) -> None:
         """Forget a batch's columns; its dictionaries are kept, as those of the next batch may be the same."""
         self._columns.clear()
         self.rows += rows
 
-    def checked(self, column: Any, name: str, *, nullable: bool = True, text: bool = True) -> Any:
+    def validated(self, column: Any, name: str, *, nullable: bool = True, text: bool = True) -> Any:
         """Check that offsets, views, indices and run ends lie within what they are into, and that text is UTF-8.
 
         Parameters
@@ -92,13 +92,13 @@ class Checker:
     def _chunk(self, chunk: pa.Array, name: str, nullable: bool, begin: int) -> pa.Array:
         try:
             try:
-                made = self._look(chunk, (name,))
-            except _HiddenError:
+                made = self._validate_buffers(chunk, (name,))
+            except _HiddenByNullError:
                 # what is null is copied as nothing
-                made = self._look(_without_hidden(chunk), (name,))
+                made = self._validate_buffers(_copy_without_hidden(chunk), (name,))
             if not nullable:
                 _refuse_nulls(chunk, None)
-        except (pa.ArrowException, _BrokenError, _HiddenError) as error:
+        except (pa.ArrowException, _BrokenError, _HiddenByNullError) as error:
             row = getattr(error, "row", None)
             at = "" if row is None else f" at row {begin + row}"
             why = str(error) or "what a null hides is not UTF-8, or lies outside of its buffer"
@@ -107,93 +107,97 @@ class Checker:
             ) from None
         return without_offsets(with_buffers(made))
 
-    def _look(self, array: pa.Array, path: tuple[Any, ...]) -> pa.Array:
+    def _validate_buffers(self, array: pa.Array, path: tuple[Any, ...]) -> pa.Array:
         """Look at an array, and at no more of what it is nested in than it shows: batches are slices of one column."""
-        kind = array.type
+        data_type = array.type
         if not len(array):
             array.validate()  # which has no buffers, perhaps
-        elif isinstance(kind, pa.BaseExtensionType):
-            self._within(array.storage, path)
-        elif pa.types.is_struct(kind):
+        elif isinstance(data_type, pa.BaseExtensionType):
+            self._require_unchanged(array.storage, path)
+        elif pa.types.is_struct(data_type):
             array.validate()
-            for number in range(kind.num_fields):
+            for number in range(data_type.num_fields):
                 field = array.field(number)
-                self._inside(array, field, (*path, number), lambda row: row)
-                if not kind.field(number).nullable:
-                    _refuse_nulls(field, array, kind.field(number).name)
-        elif pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_map(kind):
+                self._validate_children(array, field, (*path, number), lambda row: row)
+                if not data_type.field(number).nullable:
+                    _refuse_nulls(field, array, data_type.field(number).name)
+        elif pa.types.is_list(data_type) or pa.types.is_large_list(data_type) or pa.types.is_map(data_type):
             self._list(array, path)
-        elif pa.types.is_list_view(kind) or pa.types.is_large_list_view(kind):
+        elif pa.types.is_list_view(data_type) or pa.types.is_large_list_view(data_type):
             return self._list_view(array, path)
-        elif pa.types.is_fixed_size_list(kind):
+        elif pa.types.is_fixed_size_list(data_type):
             array.validate()
-            size = kind.list_size
+            size = data_type.list_size
             values = array.values.slice(array.offset * size, len(array) * size)
-            self._inside(array, values, (*path, 0), lambda row: row // size)
-        elif pa.types.is_dictionary(kind):
+            self._validate_children(array, values, (*path, 0), lambda row: row // size)
+        elif pa.types.is_dictionary(data_type):
             return self._dictionary(array, path)
-        elif pa.types.is_union(kind):
-            self._full(array)
+        elif pa.types.is_union(data_type):
+            self._validate_all(array)
             self._union(array, path)
-        elif pa.types.is_run_end_encoded(kind):
+        elif pa.types.is_run_end_encoded(data_type):
             ends, offset = array.run_ends, array.offset
             # the runs alone: Arrow says of the values' faults where they are among these
             runs = [ends, pa.nulls(len(array.values))]
-            runs_only = pa.run_end_encoded(kind.run_end_type, pa.null())
+            runs_only = pa.run_end_encoded(data_type.run_end_type, pa.null())
             pa.Array.from_buffers(runs_only, len(array), [None], offset=offset, children=runs).validate(full=True)
             begin, count = array.find_physical_offset(), array.find_physical_length()
             shown = array.values.slice(begin, count)
-            made = self._inside(  # run ends have no nulls but those of their values
-                None, shown, (*path, 0), lambda run: ends[begin + run - 1].as_py() - offset if run else 0, rebuilt=True
+            made = self._validate_children(  # run ends have no nulls but those of their values
+                None,
+                shown,
+                (*path, 0),
+                lambda run: ends[begin + run - 1].as_py() - offset if run else 0,
+                can_rebuild=True,
             )
             if made is not shown:
                 values = pa.concat_arrays([array.values.slice(0, begin), made, array.values.slice(begin + count)])
-                return rebuilt(array, [values])
-        elif as_bytes(kind) is not kind or pa.types.is_binary_view(kind) or _is_binary(kind):
+                return with_children(array, [values])
+        elif as_binary_type(data_type) is not data_type or pa.types.is_binary_view(data_type) or _is_binary(data_type):
             return self._bytes(array)
         else:
             array.validate()
         return array
 
-    def _within(self, array: pa.Array, path: tuple[Any, ...]) -> None:
-        if self._look(array, path) is not array:
-            raise _HiddenError
+    def _require_unchanged(self, array: pa.Array, path: tuple[Any, ...]) -> None:
+        if self._validate_buffers(array, path) is not array:
+            raise _HiddenByNullError
 
-    def _inside(
+    def _validate_children(
         self,
-        around: pa.Array | None,
+        parent: pa.Array | None,
         values: pa.Array,
         path: tuple[Any, ...],
-        row_of: Callable[[int], int | None],
+        parent_row: Callable[[int], int | None],
         *,
-        rebuilt: bool = False,
+        can_rebuild: bool = False,
     ) -> pa.Array:
-        """Look at what an array is made of; a fault there is at the row that shows it, where ``around`` is not null.
+        """Validate the child values of an array; an error names the row of ``parent`` that shows the broken value.
 
-        Gives the values, made anew only if the array can be ``rebuilt`` of them.
+        Returns the values, which may be a copy only if ``can_rebuild``.
         """
         try:
-            made = self._look(values, path)
-            if made is not values and not rebuilt:
-                raise _HiddenError
+            made = self._validate_buffers(values, path)
+            if made is not values and not can_rebuild:
+                raise _HiddenByNullError
             return made
         except _BrokenError as error:
-            row = None if error.row is None else row_of(error.row)
-            if error.row is not None and (row is None or not _is_valid(around, row)):
-                raise _HiddenError from None
+            row = None if error.row is None else parent_row(error.row)
+            if error.row is not None and (row is None or not _is_valid(parent, row)):
+                raise _HiddenByNullError from None
             raise _BrokenError(row, str(error)) from None
 
     def _bytes(self, array: pa.Array) -> pa.Array:
-        kind = array.type
-        plain = with_buffers(array).view(as_bytes(kind))
+        data_type = array.type
+        plain = with_buffers(array).view(as_binary_type(data_type))
         _validate(plain)
-        fault = broken_bytes(plain, self._text and plain.type is not kind and plain.type != kind)
+        fault = broken_bytes(plain, self._text and plain.type is not data_type and plain.type != data_type)
         if fault is None:
             return array
         row, why = fault
         if row is not None:
             raise _BrokenError(row, why)
-        return pa.array(without_hidden_bytes(plain)).view(kind)
+        return pa.array(without_hidden_bytes(plain)).view(data_type)
 
     def _list(self, array: pa.Array, path: tuple[Any, ...]) -> None:
         array.validate()
@@ -204,7 +208,7 @@ class Checker:
         ordered = pc.and_(goes_up, pc.and_(inside.slice(0, len(array)), inside.slice(1)))
         if not pc.all(ordered, min_count=0).as_py():
             raise _BrokenError(pc.index(ordered, False).as_py(), "its offsets go back, or lie outside of the values")
-        self._inside(
+        self._validate_children(
             array,
             array.values.slice(first, last - first),
             (*path, 0),
@@ -213,7 +217,7 @@ class Checker:
         item = array.type.value_field if not pa.types.is_map(array.type) else None
         if item is not None and not item.nullable:
             values = array.flatten()
-            if _nulls(values):
+            if _has_nulls(values):
                 row = pc.list_parent_indices(array).filter(pc.is_null(values))[0].as_py()
                 raise _BrokenError(row, f"{item.name!r} was declared to have no nulls, and has one")
 
@@ -225,16 +229,16 @@ class Checker:
             raise _BrokenError(pc.index(outside, True).as_py(), "its list lies outside of the values")
         least, most = pc.min(begins).as_py(), pc.max(ends).as_py()
 
-        def row_of(value: int) -> int | None:
+        def parent_row(value: int) -> int | None:
             shows = pc.and_(pc.less_equal(begins, least + value), pc.greater(ends, least + value))
-            return _first(pc.and_(shows, array.is_valid()), True)
+            return _first_index(pc.and_(shows, array.is_valid()), True)
 
         shown = array.values.slice(least, most - least)
-        made = self._inside(array, shown, (*path, 0), row_of, rebuilt=True)
+        made = self._validate_children(array, shown, (*path, 0), parent_row, can_rebuild=True)
         if made is shown:
             return array
         values = pa.concat_arrays([array.values.slice(0, least), made, array.values.slice(most)])
-        return rebuilt(array, [values])
+        return with_children(array, [values])
 
     def _dictionary(self, array: pa.Array, path: tuple[Any, ...]) -> pa.Array:
         array.validate()
@@ -242,41 +246,41 @@ class Checker:
         range_ = pc.min_max(indices).as_py()
         if range_["min"] is not None and not 0 <= range_["min"] <= range_["max"] < len(values):
             outside = pc.or_(pc.less(indices, 0), pc.greater_equal(indices, len(values)))
-            raise _BrokenError(_first(outside, True), "its index lies outside of the dictionary")
+            raise _BrokenError(_first_index(outside, True), "its index lies outside of the dictionary")
         key = (*path, self._text)
         known = self._dictionaries.get(key)
-        if known is None or not _same(known[0], values):
+        if known is None or not _same_buffers(known[0], values):
             try:
-                known = (values, self._look(values, (*path, 0)))
+                known = (values, self._validate_buffers(values, (*path, 0)))
             except _BrokenError as error:
-                row = None if error.row is None else _first(indices, error.row)
+                row = None if error.row is None else _first_index(indices, error.row)
                 where = "" if row is not None or error.row is None else f"value {error.row} of its dictionary: "
                 raise _BrokenError(row, f"{where}{error}") from None
             self._dictionaries[key] = known
         if known[1] is known[0]:
             return array
-        return rebuilt(array, [known[1]])
+        return with_children(array, [known[1]])
 
     def _union(self, array: pa.Array, path: tuple[Any, ...]) -> None:
         is_dense = array.type.mode == "dense"
         # the array's own methods give those of the array that it is a slice of
         codes, *offsets = (
-            pa.Array.from_buffers(kind, len(array), [None, buffer], offset=array.offset)
-            for kind, buffer in zip((pa.int8(), pa.int32()), array.buffers()[1 : 2 + is_dense], strict=False)
+            pa.Array.from_buffers(data_type, len(array), [None, buffer], offset=array.offset)
+            for data_type, buffer in zip((pa.int8(), pa.int32()), array.buffers()[1 : 2 + is_dense], strict=False)
         )
         for number, code in enumerate(array.type.type_codes):
 
-            def row_of(value: int, code: int = code) -> int | None:
-                mine = pc.equal(codes, code)
+            def parent_row(value: int, code: int = code) -> int | None:
+                of_code = pc.equal(codes, code)
                 if not is_dense:
-                    return value if mine[value].as_py() else None
-                return _first(pc.and_(mine, pc.equal(offsets[0], value)), True)
+                    return value if of_code[value].as_py() else None
+                return _first_index(pc.and_(of_code, pc.equal(offsets[0], value)), True)
 
-            self._inside(array, array.field(number), (*path, number), row_of)
+            self._validate_children(array, array.field(number), (*path, number), parent_row)
 
-    def _full(self, array: pa.Array) -> None:
+    def _validate_all(self, array: pa.Array) -> None:
         """Have Arrow look at all but text, whose rows it does not tell."""
-        _validate(array.view(as_bytes(array.type)), full=True)
+        _validate(array.view(as_binary_type(array.type)), full=True)
 
 
 def _validate(array: pa.Array, *, full: bool = False) -> None:
@@ -292,16 +296,16 @@ def _validate(array: pa.Array, *, full: bool = False) -> None:
         raise
 
 
-def _without_hidden(array: pa.Array) -> pa.Array:
+def _copy_without_hidden(array: pa.Array) -> pa.Array:
     """Copy an array; of what is null nothing is copied."""
     try:
         return array.take(pa.array(range(len(array)), pa.int64()))
     except pa.ArrowNotImplementedError:
-        raise _HiddenError from None
+        raise _HiddenByNullError from None
 
 
-def _is_binary(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
+def _is_binary(data_type: pa.DataType) -> bool:
+    return bool(pa.types.is_binary(data_type) or pa.types.is_large_binary(data_type))
 
 
 def _is_valid(array: pa.Array | None, row: int) -> bool:
@@ -309,12 +313,12 @@ def _is_valid(array: pa.Array | None, row: int) -> bool:
     return array is None or bool(pc.is_valid(array.slice(row, 1))[0].as_py())
 
 
-def _first(values: pa.Array, value: Any) -> int | None:
-    place: int = pc.index(values, value).as_py()
-    return None if place < 0 else place
+def _first_index(values: pa.Array, value: Any) -> int | None:
+    index: int = pc.index(values, value).as_py()
+    return None if index < 0 else index
 
 
-def _same(one: pa.Array, other: pa.Array) -> bool:
+def _same_buffers(one: pa.Array, other: pa.Array) -> bool:
     """Whether two arrays are the same buffers."""
     if one is other:
         return True
@@ -324,20 +328,22 @@ def _same(one: pa.Array, other: pa.Array) -> bool:
     return [b and b.address for b in ours] == [b and b.address for b in theirs]
 
 
-def _nulls(array: pa.Array) -> bool:
-    kind = array.type
-    indirect = pa.types.is_dictionary(kind) or pa.types.is_union(kind) or pa.types.is_run_end_encoded(kind)
+def _has_nulls(array: pa.Array) -> bool:
+    data_type = array.type
+    indirect = (
+        pa.types.is_dictionary(data_type) or pa.types.is_union(data_type) or pa.types.is_run_end_encoded(data_type)
+    )
     return bool(array.null_count) or (indirect and bool(pc.any(pc.is_null(array)).as_py()))
 
 
-def _refuse_nulls(array: pa.Array, around: pa.Array | None, name: str | None = None) -> None:
+def _refuse_nulls(array: pa.Array, parent: pa.Array | None, name: str | None = None) -> None:
     """Refuse nulls that no null around them hides."""
-    if not _nulls(array):
+    if not _has_nulls(array):
         return
     nulls = pc.is_null(array)
-    if around is not None:
-        nulls = pc.and_(nulls, around.is_valid())
-    row = _first(nulls, True)
+    if parent is not None:
+        nulls = pc.and_(nulls, parent.is_valid())
+    row = _first_index(nulls, True)
     if row is not None:
         what = "it" if name is None else repr(name)
         raise _BrokenError(row, f"{what} was declared to have no nulls, and has one")

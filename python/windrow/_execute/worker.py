@@ -11,7 +11,7 @@ from typing import Any
 from .._model.replace import replace
 from ..settings import Options, size_of
 
-__all__ = ["in_task", "spark_task", "takes_list_views"]
+__all__ = ["spark_task", "takes_list_views", "task_options"]
 
 # Masters that hold executors to their memory, and end those that take more.
 _STRICT = ("yarn", "k8s")
@@ -29,7 +29,7 @@ def takes_list_views() -> bool:
     return version is not None and (int(version[1]), int(version[2])) >= (4, 3)
 
 
-def in_task(options: Options, setting: Callable[[str], str | None]) -> Options:
+def task_options(options: Options, setting: Callable[[str], str | None]) -> Options:
     """Give the settings of a Spark task: its limit and its directories, where nothing else was asked for.
 
     Parameters
@@ -48,16 +48,16 @@ def in_task(options: Options, setting: Callable[[str], str | None]) -> Options:
     """
     if options.memory_limit is None:
         megabytes = int(os.environ.get("PYSPARK_EXECUTOR_MEMORY_MB", "-1"))
-        share = megabytes << 20 if megabytes > 0 else _share_of_overhead(setting)
-        options = replace(options, memory_limit=None if share is None else max(share * 4 // 5, 1))
+        limit = megabytes << 20 if megabytes > 0 else _task_overhead(setting)
+        options = replace(options, memory_limit=None if limit is None else max(limit * 4 // 5, 1))
     if options.spill_dir is None:
-        there = [d for d in os.environ.get("SPARK_LOCAL_DIRS", "").split(",") if os.path.isdir(d)]
-        if there:
-            options = replace(options, spill_dir=there[os.getpid() % len(there)])
+        directories = [d for d in os.environ.get("SPARK_LOCAL_DIRS", "").split(",") if os.path.isdir(d)]
+        if directories:
+            options = replace(options, spill_dir=directories[os.getpid() % len(directories)])
     return options
 
 
-def _share_of_overhead(setting: Callable[[str], str | None]) -> int | None:
+def _task_overhead(setting: Callable[[str], str | None]) -> int | None:
     """Give a task's share of the memory beside the JVM's, where somebody set it and the executor is held to it.
 
     Spark's own default, a tenth of the JVM's memory, says nothing of Python's needs, and so is nobody's limit.
@@ -65,6 +65,6 @@ def _share_of_overhead(setting: Callable[[str], str | None]) -> int | None:
     overhead = setting("spark.executor.memoryOverhead")
     if not overhead or not (setting("spark.master") or "").startswith(_STRICT):
         return None
-    share = size_of(f"{overhead.strip()}m" if overhead.strip().isdigit() else overhead)  # a bare number is MiB
-    cores, of_a_task = (float(setting(f"spark.{name}") or 1) for name in ("executor.cores", "task.cpus"))
-    return None if not share else int(share / max(cores // of_a_task, 1))
+    limit = size_of(f"{overhead.strip()}m" if overhead.strip().isdigit() else overhead)  # a bare number is MiB
+    cores, task_cpus = (float(setting(f"spark.{name}") or 1) for name in ("executor.cores", "task.cpus"))
+    return None if not limit else int(limit / max(cores // task_cpus, 1))

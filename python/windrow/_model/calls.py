@@ -13,7 +13,7 @@ from .expressions import (
     EXPRESSIONS,
     Column,
     Expr,
-    Host,
+    HostExpression,
     IntoCondition,
     IntoExpr,
     Item,
@@ -36,7 +36,7 @@ _CALLS = 1000
 
 
 class UserFunction(Protocol):
-    """A function of the user's own, as far as a call knows it."""
+    """A user-defined function, as far as a call needs it."""
 
     name: str
     returns: Any
@@ -67,8 +67,9 @@ class Call(Item):
         What ``.alias(...)`` was given.
     user
         The user's own function, where it is none of windrow's.
-    place
-        The name of the column that holds the results, once :func:`windrow._model.result_columns.place` has made it.
+    result_column
+        The name of the column that holds the results, once
+        :func:`~windrow._model.result_columns.result_column` has made it.
     nesting
         How many levels of calls there are, and how many calls, this one among them.
     """
@@ -82,7 +83,7 @@ class Call(Item):
     argument_order: tuple[Order, ...] = ()
     name: str | None = None
     user: UserFunction | None = None
-    place: str | None = field(default=None, init=False, compare=False)
+    result_column: str | None = field(default=None, init=False, compare=False)
     nesting: tuple[int, int] = field(default=(1, 1), init=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -303,8 +304,8 @@ def call(function: str, *args: IntoExpr) -> Call:
     return Call(function, tuple(as_expr(a, f"{function}()") for a in args))
 
 
-def without_default(known: Function, args: list[Expr], index: int) -> list[Expr]:
-    """Take the argument of an index off the end, where it is what stands for it anyway."""
+def drop_default(known: Function, args: list[Expr], index: int) -> list[Expr]:
+    """Drop the last argument if it has this index and equals the function's default."""
     last = args[-1] if len(args) == index + 1 else None
     if isinstance(last, Literal) and (last.text is None or last.value is None):
         return args[:-1] if known.arguments[index].is_default(last.value) else args
@@ -312,14 +313,14 @@ def without_default(known: Function, args: list[Expr], index: int) -> list[Expr]
 
 
 def flag(value: Any, what: str) -> bool:
-    """Give an argument that says yes or no as a bool; an expression or an array is neither."""
+    """Convert a flag argument to a bool; refuse expressions and arrays."""
     if value is None or isinstance(value, (bool, int)) or type(value).__name__ in ("bool", "bool_"):
         return bool(value)
     raise SpecError(f"{what}={shown(value)} is neither True nor False")
 
 
 def literal_flag(value: Expr) -> bool | None:
-    """Give the bool of a literal, None where the expression is none."""
+    """Return the value of a bool literal, None for any other expression."""
     return value.value if isinstance(value, Literal) and isinstance(value.value, bool) else None
 
 
@@ -358,11 +359,11 @@ def _nesting(expressions: Iterable[Any]) -> tuple[int, int]:
     return levels, calls
 
 
-_SCALARS = (Column, Literal, Sql, Host)
+_SCALARS = (Column, Literal, Sql, HostExpression)
 
 
-def _maps_names_to(value: Any, kinds: type | tuple[type, ...]) -> bool:
-    return isinstance(value, Mapping) and all(isinstance(n, str) and isinstance(v, kinds) for n, v in value.items())
+def _maps_names_to(value: Any, classes: type | tuple[type, ...]) -> bool:
+    return isinstance(value, Mapping) and all(isinstance(n, str) and isinstance(v, classes) for n, v in value.items())
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -374,11 +375,11 @@ class Derived(Item):
     Parameters
     ----------
     expression
-        What the host evaluates once the calls are columns; it names them by their places.
+        What the host evaluates once the calls are columns; it refers to them by their result columns.
     calls
-        The calls by their places, which :func:`place` gives.
+        The calls by the names of their result columns.
     text
-        The expression as it was written, calls and all.
+        The expression as it was written, including the calls.
     name
         What ``.alias(...)`` was given.
     inputs

@@ -1,4 +1,4 @@
-"""The catalog of functions, as the native module has it: what the package knows of a function it reads here."""
+"""The catalog of functions of the native module, as dataclasses."""
 
 from __future__ import annotations
 
@@ -8,34 +8,34 @@ from typing import Any, Literal
 
 from .._windrow import functions
 
-__all__ = ["Argument", "Function", "function_names", "function_of", "functions_within_group"]
+__all__ = ["Function", "Parameter", "function_names", "function_of", "functions_within_group"]
 
-_NONE: Any = object()
+_MISSING: Any = object()
 
 
 @dataclass(frozen=True, slots=True)
-class Argument:
-    """An argument that a function takes.
+class Parameter:
+    """A parameter of a function.
 
     Parameters
     ----------
     name
         What messages call it.
     role
-        What it is for: ``"value"``, ``"ordered"`` and ``"compared"`` are values, a row each.
+        What it is used for. ``"value"``, ``"ordered"`` and ``"compared"`` have one value per row.
     is_setting
-        Whether it is read when the call is planned, and not as a value of each row.
+        Whether it is read once when the call is planned, and not per row.
     default
-        What stands for it where it is left out, if something does.
+        The value used where it is left out, if there is one.
     """
 
     name: str
     role: str
     is_setting: bool
-    default: Any = _NONE
+    default: Any = _MISSING
 
     def is_default(self, value: Any) -> bool:
-        """Whether a literal is what stands for the argument anyway."""
+        """Whether a literal equals the default."""
         return type(value) is type(self.default) and bool(value == self.default)
 
 
@@ -64,8 +64,8 @@ class Function:
     within_group
         What ``WITHIN GROUP (ORDER BY x)`` is to it: the key that is its first argument, or the order of its rows.
     keeps_type
-        Whether its results are values of its first argument's type, or lists of such, where Arrow's types say so: then
-        what a host knows of that type beside holds for the result.
+        Whether results have the first argument's type, or are lists of it, so that type information that only the host
+        has can be applied to the result.
     order_sensitivity
         How its answer depends on the order of rows.
     """
@@ -73,7 +73,7 @@ class Function:
     name: str
     aliases: tuple[str, ...]
     family: Literal["aggregate", "value", "offset", "ranking", "running"]
-    arguments: tuple[Argument, ...]
+    arguments: tuple[Parameter, ...]
     min_arguments: int
     takes_star: bool
     takes_frame: bool
@@ -84,12 +84,12 @@ class Function:
 
     @property
     def is_exact(self) -> bool:
-        """Whether it folds rows to the same answer, to the last digit, in whatever order and groups they are folded."""
+        """Whether it gives the same result, to the last digit, for any order and grouping of the rows."""
         return self.family == "aggregate" and self.order_sensitivity in ("equal_values", "none")
 
     @property
     def is_extremum(self) -> bool:
-        """Whether it gives that value of its argument which comes first, or last, in the values' order."""
+        """Whether it gives the smallest or largest value of an argument."""
         return self.order_sensitivity == "equal_values"
 
     def positions(self, *roles: str) -> list[int]:
@@ -97,11 +97,11 @@ class Function:
         return [i for i, a in enumerate(self.arguments) if a.role in roles]
 
     def is_setting(self, index: int) -> bool:
-        """Whether the argument of this index is read when the call is planned, and not as a value of each row."""
+        """Whether the argument of this index is read once when the call is planned, and not per row."""
         return index < len(self.arguments) and self.arguments[index].is_setting
 
     def takes_literal(self, index: int) -> bool:
-        """Whether a literal at this index says the same whatever its type is: it is no value that is computed of."""
+        """Whether the type of a literal at this index has no influence on the result."""
         if index == self.ignore_nulls_index or self.takes_star:
             return True
         return self.is_setting(index) or index in self.positions("default", "frequency")
@@ -118,7 +118,7 @@ def _function(row: dict[str, Any]) -> Function:
         row["name"],
         tuple(row["aliases"]),
         row["family"],
-        tuple(Argument(a["name"], a["role"], a["setting"], a.get("default", _NONE)) for a in row["arguments"]),
+        tuple(Parameter(a["name"], a["role"], a["setting"], a.get("default", _MISSING)) for a in row["arguments"]),
         row["min_arguments"],
         row["star"],
         row["frames"],

@@ -9,18 +9,18 @@ from ..exceptions import SpecError, shown
 __all__ = ["is_tuple_of", "refuse_field"]
 
 
-def is_tuple_of(value: object, kinds: type | tuple[type, ...]) -> bool:
+def is_tuple_of(value: object, classes: type | tuple[type, ...]) -> bool:
     """Whether a value is a tuple of values of one class or another."""
     if not isinstance(value, tuple):
         return False
     for part in value:  # noqa: SIM110 - all() of a generator takes twice as long, and every call is checked
-        if not isinstance(part, kinds):
+        if not isinstance(part, classes):
             return False
     return True
 
 
 def refuse_field(owner: object, name: str, wanted: str, instead: str) -> NoReturn:
-    """Refuse what the constructor of a value was given.
+    """Refuse the value of a field.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ __all__ = [
     "Column",
     "Expr",
     "ForeignReader",
-    "Host",
+    "HostExpression",
     "IntoCondition",
     "IntoExpr",
     "Item",
@@ -43,15 +43,15 @@ __all__ = [
 ]
 
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
-# no type holds more digits than 76, and Python writes no int of more than 4,300
-_LARGEST = 10**76
+# no type holds more than 76 digits, and Python prints no int of more than 4,300
+_MAX_INTEGER = 10**76
 SCALARS = (bool, int, float, Decimal, str, bytes, dt.date, dt.time, dt.timedelta, Interval)
 
 
-#: How many digits a decimal has at most, as in Spark.
-DIGITS = 38
-#: Python rounds what it computes with decimals to 28 digits; here nothing is.
-EXACTLY = Context(prec=200)
+#: The largest precision of a decimal, as in Spark.
+MAX_DIGITS = 38
+#: Exact decimal arithmetic; Python's default context rounds to 28 digits.
+EXACT_CONTEXT = Context(prec=200)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Column:
     name: str
 
     def __post_init__(self) -> None:
-        """Refuse a name that is none."""
+        """Refuse what is no name."""
         if not isinstance(self.name, str):
             refuse_field(self, "name", "a column's name", "wr.col('x')")
         check_text(self.name, "Column()")
@@ -80,7 +80,7 @@ class Literal:
     value
         The value.
     text
-        The SQL that it was written in, where its type is another one than its value would have: ``7L``, ``0.1 + 0.2``.
+        The SQL it was written as, if that gives it another type than its Python value has: ``7L``, ``0.1 + 0.2``.
     """
 
     value: Any
@@ -105,7 +105,7 @@ class Sql:
     text: str
 
     def __post_init__(self) -> None:
-        """Refuse a text that is none."""
+        """Refuse what is no text."""
         if not isinstance(self.text, str) or not self.text.strip():
             refuse_field(self, "text", "SQL text", "wr.expr('a * b')")
         check_text(self.text, "Sql()")
@@ -116,7 +116,7 @@ class Sql:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Host:
+class HostExpression:
     """An expression object of the host itself: a ``polars.Expr`` or a PySpark ``Column``.
 
     Parameters
@@ -124,13 +124,13 @@ class Host:
     value
         The expression.
     host
-        Whose it is: the name of the reader that read it.
+        The name of the reader that read it.
     label
-        How it is shown, where not as its library prints it.
+        How it is shown; None: as its library prints it.
     reads
         The names of the columns it reads, in lower case, where they are known.
     other_rows
-        The functions in it that read other rows than their own.
+        The functions in it that read other rows than the current one.
     """
 
     value: Any
@@ -174,20 +174,20 @@ class Item:
 
 
 #: What a host evaluates.
-Scalar: TypeAlias = Column | Literal | Sql | Host
+Scalar: TypeAlias = Column | Literal | Sql | HostExpression
 #: What a call may read: a scalar, the result of another call, or a scalar over such results.
 Expr: TypeAlias = Scalar | Item
 #: The same for ``isinstance``.
-EXPRESSIONS = (Column, Literal, Sql, Host, Item)
+EXPRESSIONS = (Column, Literal, Sql, HostExpression, Item)
 
 
 class ForeignReader(Protocol):
-    """How the expressions of another library are read, and its types. The hosts register theirs."""
+    """Reads the expressions and types of another library. Each host registers its own."""
 
     host: str
 
     def owns(self, value: Any) -> bool:
-        """Whether a value is an expression of the library, which need not be imported for that."""
+        """Whether a value is an expression of the library; does not import the library."""
 
     def expression(self, value: Any) -> Expr:
         """Read an argument, a key or a condition."""
@@ -195,7 +195,7 @@ class ForeignReader(Protocol):
     def order(self, value: Any) -> tuple[Expr, bool, bool]:
         """Read an order key: what to order by, whether descending, and whether nulls come first."""
 
-    def item(self, value: Any, *, plain: bool, own: Callable[[Any], str | None] | None) -> Item:
+    def item(self, value: Any, *, plain: bool, frame_column: Callable[[Any], str | None] | None) -> Item:
         """Read an item of ``with_columns`` or ``select``.
 
         Parameters
@@ -203,8 +203,8 @@ class ForeignReader(Protocol):
         value
             The expression.
         plain
-            Whether one without a window call will do.
-        own
+            Whether an expression without a window call is accepted.
+        frame_column
             Gives the name of the frame's column that an expression is, if it is one and no other has that name.
         """
 
@@ -214,14 +214,14 @@ class ForeignReader(Protocol):
 
 _READERS: dict[str, ForeignReader] = {}
 
-#: What may stand where a condition is asked for: a string is a column's name. A bool is what Python makes of ``==``.
+#: What may be given as a condition: a string is a column's name. Plain bools are refused, as ``col == 1`` gives one.
 IntoCondition: TypeAlias = str | Expr | PolarsExpr | SparkColumn
-#: What may stand where an expression is asked for: a string is a column's name, other plain values are literals.
+#: What may be given as an expression: a string is a column's name, other plain values are literals.
 IntoExpr: TypeAlias = IntoCondition | PlainValue
 
 
 def register(reader: ForeignReader) -> None:
-    """Have a library's expressions read from now on."""
+    """Register a library's reader."""
     _READERS[reader.host] = reader
 
 
@@ -273,7 +273,7 @@ def smallest_decimal(value: Decimal) -> tuple[int, int]:
 
 def negated(value: Any) -> Any:
     """Negate a value, a decimal with all its digits."""
-    return EXACTLY.minus(value) if isinstance(value, Decimal) else -value
+    return EXACT_CONTEXT.minus(value) if isinstance(value, Decimal) else -value
 
 
 def lit(value: LiteralValue | Literal | Sequence[LiteralValue] | NumpyArray) -> Literal:
@@ -311,7 +311,7 @@ def lit(value: LiteralValue | Literal | Sequence[LiteralValue] | NumpyArray) -> 
             raise SpecError(f"lit() takes a scalar Python value or a list of them, not {type(item).__name__}")
         if isinstance(item, str):
             check_text(item, "lit()")
-        if isinstance(item, int) and abs(item) > _LARGEST:
+        if isinstance(item, int) and abs(item) > _MAX_INTEGER:
             raise SpecError(f"lit(): {shown(item)} is no number that windrow can hold")
     return Literal(plain)
 
@@ -328,14 +328,14 @@ def as_expr(value: Any, role: str) -> Expr:
 
     Returns
     -------
-    Column, Literal, Sql or Host
+    Column, Literal, Sql or HostExpression
         The expression.
     """
-    if isinstance(value, (Column, Literal, Sql, Host)):
+    if isinstance(value, (Column, Literal, Sql, HostExpression)):
         return value
     if isinstance(value, str):
         return Column(check_text(value, role))
-    if isinstance(value, int) and abs(value) > _LARGEST:
+    if isinstance(value, int) and abs(value) > _MAX_INTEGER:
         raise SpecError(f"{role}: {shown(value)} is no number that windrow can hold")
     if type(value) in SCALARS:  # what most bounds and defaults are; numpy's numbers are of types of their own
         return Literal(value)
@@ -357,7 +357,7 @@ def _is_literal_value(value: Any) -> bool:
     if isinstance(value, (tuple, list)):
         return all(map(_is_literal_value, value))
     if isinstance(value, int):
-        return abs(value) <= _LARGEST
+        return abs(value) <= _MAX_INTEGER
     if isinstance(value, Decimal) and value.is_snan():  # which has no hash
         return False
     return value is None or isinstance(value, SCALARS)
@@ -375,7 +375,7 @@ def as_condition(value: Any, role: str) -> Expr:
 
     Returns
     -------
-    Column, Literal, Sql or Host
+    Column, Literal, Sql or HostExpression
         The expression.
     """
     if isinstance(_plain(value), bool):
@@ -391,8 +391,8 @@ def root_module(value: Any) -> str:
     return type(value).__module__.partition(".")[0]
 
 
-def is_instance(value: Any, package: str, name: str) -> bool:
-    """Whether a value is of a class of a package, or of one below it, by the class's name: nothing is imported."""
+def is_instance_by_name(value: Any, package: str, name: str) -> bool:
+    """Whether a class of this name, from this package, is among the bases of a value's class; imports nothing."""
     return any(c.__name__ == name and f"{c.__module__}.".startswith(f"{package}.") for c in type(value).__mro__)
 
 

@@ -1,4 +1,4 @@
-"""The names of columns: finding them, and making names that differ from all others."""
+"""The names of columns: looking them up, and making unique ones."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import NoReturn
 from ..exceptions import SpecError, suggest
 
 __all__ = [
-    "HIDDEN",
+    "HIDDEN_PREFIX",
     "Names",
     "ambiguous",
     "check_text",
     "columns_named",
-    "fresh",
     "quoted",
     "unique_names",
     "unknown_column",
+    "unused_name",
 ]
 
-#: How the names of columns begin that nobody is to see.
-HIDDEN = "__windrow"
+#: The prefix of the names of hidden columns.
+HIDDEN_PREFIX = "__windrow"
 
 
 def quoted(name: str) -> str:
@@ -39,66 +39,66 @@ def check_text(text: str, role: str) -> str:
     return text
 
 
-def unique_names(columns: Sequence[str], *, folded: bool = False, without: str = "") -> list[str]:
-    """Give each column a name of its own; those keep theirs that are not repeated and have none of some characters."""
+def unique_names(columns: Sequence[str], *, case_insensitive: bool = False, without: str = "") -> list[str]:
+    """Make names unique; each name that is already unique and has none of the characters ``without`` is kept."""
     if without:
         columns = [c.translate({ord(x): "_" for x in without}) for c in columns]
-    taken = {c.lower() if folded else c for c in columns}
+    taken = {c.lower() if case_insensitive else c for c in columns}
     seen: set[str] = set()
     names = []
     for index, column in enumerate(columns):
         name = column
-        key = name.lower() if folded else name
+        key = name.lower() if case_insensitive else name
         if key in seen:
-            name = fresh(f"{column}__windrow_{index}", taken | seen)
-            key = name.lower() if folded else name
+            name = unused_name(f"{column}__windrow_{index}", taken | seen)
+            key = name.lower() if case_insensitive else name
         seen.add(key)
         names.append(name)
     return names
 
 
-def fresh(name: str, taken: set[str]) -> str:
-    """Give a name that is not taken, as near as can be to the one wished for."""
+def unused_name(name: str, taken: set[str]) -> str:
+    """Append underscores to a name until it is not taken."""
     while name.lower() in taken or name in taken:
         name += "_"
     return name
 
 
 class Names:
-    """The names of a frame's columns, each of which is found without a look at all others.
+    """The names of a frame's columns, looked up by hash.
 
     Parameters
     ----------
     columns
         The names, in the order of the columns.
-    folded
+    case_insensitive
         Whether names are found regardless of case.
     """
 
-    def __init__(self, columns: Sequence[str], *, folded: bool) -> None:
+    def __init__(self, columns: Sequence[str], *, case_insensitive: bool) -> None:
         self.columns: list[str] = []
         self._exact: dict[str, list[int]] = {}
-        self._folded: dict[str, list[int]] | None = {} if folded else None
+        self._by_lowercase: dict[str, list[int]] | None = {} if case_insensitive else None
         for column in columns:
             self.add(column)
 
     def add(self, column: str) -> None:
-        """Know a further column."""
+        """Add a column."""
         index = len(self.columns)
         self.columns.append(column)
         self._exact.setdefault(column, []).append(index)
-        if self._folded is not None:
-            self._folded.setdefault(column.lower(), []).append(index)
+        if self._by_lowercase is not None:
+            self._by_lowercase.setdefault(column.lower(), []).append(index)
 
     def named(self, name: str) -> list[int]:
-        """Find the columns of a name: those that have it as it is written, else those that have it in another case."""
+        """Find the columns of a name: exact matches if there are any, else those that differ by case only."""
         found = self._exact.get(name)
-        if found is None and self._folded is not None:
-            found = self._folded.get(name.lower())
+        if found is None and self._by_lowercase is not None:
+            found = self._by_lowercase.get(name.lower())
         return [] if found is None else found
 
     def has(self, name: str) -> bool:
-        """Whether a column has a name as it is written."""
+        """Whether a column has exactly this name."""
         return name in self._exact
 
     def find(self, name: str) -> int:
@@ -111,9 +111,9 @@ class Names:
         return found[0]
 
 
-def columns_named(name: str, columns: Sequence[str], *, folded: bool) -> list[int]:
-    """Find the columns of one name among names that are asked only once."""
-    return Names(columns, folded=folded).named(name)
+def columns_named(name: str, columns: Sequence[str], *, case_insensitive: bool) -> list[int]:
+    """Find the columns of one name; for more than one look-up make a :class:`Names`."""
+    return Names(columns, case_insensitive=case_insensitive).named(name)
 
 
 def ambiguous(name: str, found: Sequence[int], display: str = "") -> NoReturn:

@@ -1,4 +1,4 @@
-"""Immutable values: what a dataclass is made of, asked for once for each class."""
+"""Copies of dataclass values with changed fields; the fields of each class are looked up once."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from functools import cache
 from operator import attrgetter
 from typing import Any, TypeVar
 
-__all__ = ["parts_of", "replace"]
+__all__ = ["attribute_getter", "replace"]
 
 Value = TypeVar("Value")
 
 
-def replace(value: Value, **changed: Any) -> Value:
+def replace(value: Value, **changes: Any) -> Value:
     """Give a dataclass's value with some of its fields changed, as :func:`dataclasses.replace` does.
 
-    That function looks at every field again each time.
+    That function inspects the fields at each call, which was slow for calls over small frames.
 
     Parameters
     ----------
     value
         The value, of a dataclass all of whose fields ``__init__`` takes but those that are made later.
-    **changed
+    **changes
         The other values, by the names of their fields.
 
     Returns
@@ -36,14 +36,14 @@ def replace(value: Value, **changed: Any) -> Value:
     >>> replace(wr.col("x"), name="y")
     Column(name='y')
     """
-    kind: Any = type(value)
-    names, get = _taken(kind)
-    made: Value = kind(**{**dict(zip(names, get(value), strict=True)), **changed})
-    return made
+    cls: Any = type(value)
+    names, get = _init_fields(cls)
+    result: Value = cls(**{**dict(zip(names, get(value), strict=True)), **changes})
+    return result
 
 
-def parts_of(names: tuple[str, ...]) -> Callable[[Any], tuple[Any, ...]]:
-    """Give what reads attributes off a value, as a tuple even of one."""
+def attribute_getter(names: tuple[str, ...]) -> Callable[[Any], tuple[Any, ...]]:
+    """Return a function that reads attributes of a value as a tuple, also for one attribute."""
     if len(names) == 1:
         [name] = names
         return lambda value: (getattr(value, name),)
@@ -51,6 +51,6 @@ def parts_of(names: tuple[str, ...]) -> Callable[[Any], tuple[Any, ...]]:
 
 
 @cache
-def _taken(kind: type) -> tuple[tuple[str, ...], Callable[[Any], tuple[Any, ...]]]:
-    names = tuple(f.name for f in fields(kind) if f.init)
-    return names, parts_of(names)
+def _init_fields(cls: type) -> tuple[tuple[str, ...], Callable[[Any], tuple[Any, ...]]]:
+    names = tuple(f.name for f in fields(cls) if f.init)
+    return names, attribute_getter(names)

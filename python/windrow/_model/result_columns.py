@@ -1,6 +1,6 @@
-"""The hidden column that holds a call's result: its place.
+"""The hidden column that holds a call's result.
 
-A place is made of what its call is made of, so equal calls have one place and are computed once.
+Its name is a hash of the call, so equal calls share a column and are computed once.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from types import NoneType
 from typing import Any
 
 from .calls import Call
-from .expressions import SCALARS, Host
-from .replace import parts_of
+from .expressions import SCALARS, HostExpression
+from .replace import attribute_getter
 
-__all__ = ["place", "without_places"]
+__all__ = ["hide_result_columns", "result_column"]
 
-_PLACE = "__windrow_w"
+_PREFIX = "__windrow_w"
 
-# Of these types repr tells which one it is.
-_TOLD = frozenset((NoneType, bool, int, float, str))
-
-
-def is_place(name: str) -> bool:
-    """Whether a name is one that :func:`place` gives."""
-    return name.startswith(_PLACE)
+# Types whose repr differs from that of an equal value of another type.
+_EXACT_REPR = frozenset((NoneType, bool, int, float, str))
 
 
-def place(call: Call) -> str:
+def is_result_column(name: str) -> bool:
+    """Whether a name is one that :func:`result_column` gives."""
+    return name.startswith(_PREFIX)
+
+
+def result_column(call: Call) -> str:
     """Name the column that will hold a call's result: the same name for equal calls, and for no others.
 
     Parameters
@@ -44,51 +44,53 @@ def place(call: Call) -> str:
     str
         The name.
     """
-    if call.place is None:
-        at = _PLACE + hashlib.blake2b(_structure(call).encode(), digest_size=8).hexdigest()
-        object.__setattr__(call, "place", at)
-        return at
-    return call.place
+    if call.result_column is None:
+        name = _PREFIX + hashlib.blake2b(_canonical_text(call).encode(), digest_size=8).hexdigest()
+        object.__setattr__(call, "result_column", name)
+        return name
+    return call.result_column
 
 
-def without_places(message: str) -> str:
-    """Give a host's message about an expression without the names of hidden columns, which no user has written."""
-    return re.sub(f"{_PLACE}[0-9a-f]{{16}}", "a window call", message)
+def hide_result_columns(message: str) -> str:
+    """Replace the names of result columns in a host's message, as no user has written them."""
+    return re.sub(f"{_PREFIX}[0-9a-f]{{16}}", "a window call", message)
 
 
-def _structure(call: Call) -> str:
-    """Write a call down with the types of its literals: 1, 1.0 and True are equal in Python."""
-    written: list[str] = []
-    _writer(Call)(call, written.append)
-    return "".join(written)
+def _canonical_text(call: Call) -> str:
+    """Write a call as text, with the types of its literals: 1, 1.0 and True are equal in Python."""
+    parts: list[str] = []
+    _writer(Call)(call, parts.append)
+    return "".join(parts)
 
 
 @cache
-def _writer(kind: type) -> Callable[[Any, Callable[[str], Any]], Any]:
-    """Say how values of a type are written down, which every call of every frame asks."""
-    name = kind.__name__
-    if kind is NoneType or issubclass(kind, SCALARS):
+def _writer(cls: type) -> Callable[[Any, Callable[[str], Any]], Any]:
+    """Return the function that writes values of a class; cached, as every call of every frame needs it."""
+    name = cls.__name__
+    if cls is NoneType or issubclass(cls, SCALARS):
         return lambda value, write: write(f"{name} {value!r}")
-    if issubclass(kind, tuple):
+    if issubclass(cls, tuple):
         return lambda values, write: _write(values, "", write)
-    if issubclass(kind, Host):
+    if issubclass(cls, HostExpression):
         return lambda value, write: write(f"host {id(value.value)}")
-    if is_dataclass(kind):
+    if is_dataclass(cls):
         # a call's alias does not matter
-        parts = parts_of(tuple(f.name for f in fields(kind) if f.compare and not (kind is Call and f.name == "name")))
+        parts = attribute_getter(
+            tuple(f.name for f in fields(cls) if f.compare and not (cls is Call and f.name == "name"))
+        )
         return lambda value, write: _write(parts(value), name, write)
-    if issubclass(kind, Mapping):
+    if issubclass(cls, Mapping):
         return lambda value, write: _write(chain.from_iterable(value.items()), name, write)
-    return lambda value, write: write(f"object {id(value)}")  # a user's function: it is itself, and no other
+    return lambda value, write: write(f"object {id(value)}")  # a user's function: equal to itself alone
 
 
 def _write(values: Iterable[Any], name: str, write: Callable[[str], Any]) -> None:
     write(f"{name}(")
     for value in values:
-        kind: type = type(value)
-        if kind in _TOLD:
+        cls: type = type(value)
+        if cls in _EXACT_REPR:
             write(repr(value))
         else:
-            _writer(kind)(value, write)
+            _writer(cls)(value, write)
         write(",")
     write(")")

@@ -12,7 +12,7 @@ from typing import Any, Literal as OneOf, TypeAlias, get_args
 
 from ..exceptions import SpecError, shown
 from .checks import is_tuple_of, refuse_field
-from .expressions import EXPRESSIONS, Column, Expr, Host, IntoExpr, Literal, Sql, as_expr, negated, reader_of
+from .expressions import EXPRESSIONS, Column, Expr, HostExpression, IntoExpr, Literal, Sql, as_expr, negated, reader_of
 from .intervals import Interval, length_key, parse_duration
 
 __all__ = [
@@ -468,7 +468,7 @@ def _negated(given: Any, bound: Bound) -> str:
 def _offset(value: Any) -> Expr:
     if isinstance(value, str):
         return Literal(parse_duration(value))
-    if isinstance(value, (Column, Sql, Host)):
+    if isinstance(value, (Column, Sql, HostExpression)):
         return value
     amount = value.value if isinstance(value, Literal) else value
     if isinstance(amount, str):
@@ -501,7 +501,9 @@ def as_sequence(value: Any) -> tuple[Any, ...]:
     """Give what may be one key or a sequence of them as a tuple."""
     if value is None:
         return ()
-    if isinstance(value, (str, Column, Literal, Sql, Host, Order)) or not isinstance(value, (Sequence, set, frozenset)):
+    if isinstance(value, (str, Column, Literal, Sql, HostExpression, Order)) or not isinstance(
+        value, (Sequence, set, frozenset)
+    ):
         return (value,)
     if isinstance(value, (set, frozenset)):
         raise SpecError("keys come in a sequence, a list or a tuple; a set has no order")

@@ -22,8 +22,8 @@ def read_items(
     columns: Sequence[str],
     *,
     selecting: bool = False,
-    folded: bool = False,
-    own: Callable[[Any], str | None] | None = None,
+    case_insensitive: bool = False,
+    frame_column: Callable[[Any], str | None] | None = None,
 ) -> list[Output]:
     """Read the items given to ``with_columns``, ``select``, ``explain`` or ``operator``.
 
@@ -38,9 +38,9 @@ def read_items(
         The frame's columns.
     selecting
         Whether names of columns are allowed.
-    folded
+    case_insensitive
         Whether names are found regardless of case, as in Spark by default.
-    own
+    frame_column
         Gives the name of the frame's column that a host's expression is, if it is one and no other has that name.
 
     Returns
@@ -49,7 +49,7 @@ def read_items(
         In the order written.
     """
     outputs: list[Output] = []
-    names = Names(columns, folded=folded) if selecting else None
+    names = Names(columns, case_insensitive=case_insensitive) if selecting else None
     given = chain(((i, None) for i in items), ((i, n) for n, i in named.items()))
     for item, name in chain.from_iterable(starmap(_flat, given)):
         if isinstance(item, Output):  # read already
@@ -64,7 +64,7 @@ def read_items(
                 raise SpecError(f"select() cannot rename {plain!r} to {name!r}; rename it with the frame's own methods")
             outputs.extend(Output(c, None) for c in dict.fromkeys(columns[i] for i in found))
         else:
-            made = read_item(item, plain=selecting, own=own)
+            made = read_item(item, plain=selecting, frame_column=frame_column)
             outputs.append(Output(made.output_name if name is None else check_text(name, "the output's name"), made))
     seen: set[str] = set()
     for output in outputs:
@@ -96,7 +96,9 @@ def _plain_name(item: Any, names: Names) -> str | None:
     return None
 
 
-def read_item(item: Any, *, plain: bool = False, own: Callable[[Any], str | None] | None = None) -> Call | Derived:
+def read_item(
+    item: Any, *, plain: bool = False, frame_column: Callable[[Any], str | None] | None = None
+) -> Call | Derived:
     """Read one select item that holds a window call.
 
     Parameters
@@ -105,7 +107,7 @@ def read_item(item: Any, *, plain: bool = False, own: Callable[[Any], str | None
         A builder call, an expression over calls, a SQL string or a PySpark Column.
     plain
         Whether a PySpark Column may hold none.
-    own
+    frame_column
         As for :func:`read_items`.
 
     Returns
@@ -123,7 +125,7 @@ def read_item(item: Any, *, plain: bool = False, own: Callable[[Any], str | None
     if isinstance(item, str):
         return parse_item(item)
     if (reader := reader_of(item)) is not None:
-        found = reader.item(item, plain=plain, own=own)
+        found = reader.item(item, plain=plain, frame_column=frame_column)
         assert isinstance(found, (Call, Derived))
         return found
     raise SpecError(

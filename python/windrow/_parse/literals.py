@@ -10,7 +10,7 @@ from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from .._model.expressions import DIGITS as _DIGITS, EXACTLY, negated, smallest_decimal
+from .._model.expressions import EXACT_CONTEXT, MAX_DIGITS as _DIGITS, negated, smallest_decimal
 from .._model.intervals import Interval, parse_duration
 from ..exceptions import SpecError
 
@@ -108,8 +108,8 @@ def _fold(node: Any, left: Any, right: Any) -> Any:
         return NO_VALUE
     result: Any
     if isinstance(left, Decimal):
-        compute = EXACTLY.add if isinstance(node, exp.Add) else EXACTLY.subtract
-        result = (EXACTLY.multiply if isinstance(node, exp.Mul) else compute)(left, right)
+        compute = EXACT_CONTEXT.add if isinstance(node, exp.Add) else EXACT_CONTEXT.subtract
+        result = (EXACT_CONTEXT.multiply if isinstance(node, exp.Mul) else compute)(left, right)
     elif isinstance(node, exp.Add):
         result = left + right
     else:

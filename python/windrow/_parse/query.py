@@ -93,28 +93,28 @@ def read_select(text: str) -> Any:
     tree = parse(text)
     if not isinstance(tree, exp.Select):
         if isinstance(tree, (exp.SetOperation, exp.Subquery)):
-            _beyond("UNION and its kin" if isinstance(tree, exp.SetOperation) else "parentheses around a query")
+            _refuse_clause("UNION and its kin" if isinstance(tree, exp.SetOperation) else "parentheses around a query")
         raise SpecError(f"{text!r} is no query; write SELECT ... FROM frame")
     for name, clause in tree.args.items():
         if clause and name not in _CLAUSES:
-            _beyond(_NAMES.get(name, name.rstrip("_").upper()))
+            _refuse_clause(_NAMES.get(name, name.rstrip("_").upper()))
     source = tree.args.get("from_")
     if source is None:
         raise SpecError(
             f"{text!r} has no FROM; name the frame there, and give it by that name: wr.sql(..., name=frame)"
         )
     if not isinstance(source.this, exp.Table) or not isinstance(source.this.this, exp.Identifier):
-        _beyond("a subquery or a function in FROM")
+        _refuse_clause("a subquery or a function in FROM")
     for name, part in source.this.args.items():
         if part and name not in ("this", "db", "catalog", "alias"):
-            _beyond(_NAMES.get(name, name.rstrip("_").upper()))
+            _refuse_clause(_NAMES.get(name, name.rstrip("_").upper()))
     for inner in tree.find_all(exp.Select, exp.SetOperation):
         if inner is not tree:
-            _beyond(f"the subquery {text_of(inner)}")
+            _refuse_clause(f"the subquery {text_of(inner)}")
     return tree
 
 
-def _beyond(what: str) -> NoReturn:
+def _refuse_clause(what: str) -> NoReturn:
     raise UnsupportedError(
         f"{what}: wr.sql answers one SELECT from one frame. Do it before, with the frame's own methods or with "
         "spark.sql, and give wr.sql the frame that comes of it; or on Spark write all of it with spark.sql and let "
@@ -122,7 +122,7 @@ def _beyond(what: str) -> NoReturn:
     )
 
 
-def read_query(tree: Any, columns: Sequence[str], *, folded: bool) -> Query:
+def read_query(tree: Any, columns: Sequence[str], *, case_insensitive: bool) -> Query:
     """Read a query's tree.
 
     Parameters
@@ -131,7 +131,7 @@ def read_query(tree: Any, columns: Sequence[str], *, folded: bool) -> Query:
         What :func:`read_select` gave.
     columns
         The columns of the frame in FROM.
-    folded
+    case_insensitive
         Whether they are found regardless of case.
 
     Returns
@@ -144,16 +144,16 @@ def read_query(tree: Any, columns: Sequence[str], *, folded: bool) -> Query:
     SpecError
         For unknown names, a window function in WHERE or without OVER, QUALIFY without a window function.
     """
-    return _Reader(tree, tree.args["from_"].this, columns, folded).query()
+    return _QueryReader(tree, tree.args["from_"].this, columns, case_insensitive).query()
 
 
-class _Reader:
+class _QueryReader:
     """Reads a query's tree, given the columns of its frame."""
 
-    def __init__(self, tree: Any, table: Any, columns: Sequence[str], folded: bool) -> None:
+    def __init__(self, tree: Any, table: Any, columns: Sequence[str], case_insensitive: bool) -> None:
         self.tree = tree
         self.columns = list(columns)
-        self.names = Names(self.columns, folded=folded)
+        self.names = Names(self.columns, case_insensitive=case_insensitive)
         alias = table.args.get("alias")
         if alias is not None and alias.columns:
             raise UnsupportedError(f"FROM {text_of(table)}: columns cannot be renamed there; rename the frame's own")
@@ -168,7 +168,7 @@ class _Reader:
             windows[window.name] = window
         self.tree.set("windows", None)
         for window in [w for w in self.tree.find_all(self.exp.Window) if w.args.get("alias") is not None]:
-            _inline(window, windows, ())
+            _expand_named_window(window, windows, ())
         for column in list(self.tree.find_all(self.exp.Column)):
             if column.table.lower() == self.qualifier and column.table and not column.args.get("db"):
                 column.set("table", None)
@@ -195,7 +195,7 @@ class _Reader:
             if tree.is_star and not isinstance(tree, exp.Anonymous):
                 star = tree.this if isinstance(tree, exp.Column) else tree
                 if any(star.args.values()):
-                    _beyond(text_of(star))
+                    _refuse_clause(text_of(star))
                 outputs += [Output(c, None, position=i) for i, c in enumerate(self.columns)]
                 trees += [exp.column(c, quoted=True) for c in self.columns]
                 continue
@@ -315,7 +315,7 @@ def _has_calls(item: Any) -> bool:
     return isinstance(item, Call) or (isinstance(item, Derived) and bool(item.calls))
 
 
-def _inline(window: Any, windows: Mapping[str, Any], seen: tuple[str, ...]) -> None:
+def _expand_named_window(window: Any, windows: Mapping[str, Any], seen: tuple[str, ...]) -> None:
     """Write a named window out where its name stands: what is added to it must not contradict it."""
     name = window.args["alias"].name
     base = windows.get(name)
@@ -327,7 +327,7 @@ def _inline(window: Any, windows: Mapping[str, Any], seen: tuple[str, ...]) -> N
         raise SpecError(f"the window {name!r} is made of itself")
     base = base.copy()
     if base.args.get("alias") is not None:
-        _inline(base, windows, (*seen, name))
+        _expand_named_window(base, windows, (*seen, name))
     added = [part for part in ("partition_by", "order", "spec") if window.args.get(part)]
     if added and base.args.get("spec"):
         raise SpecError(f"the window {name!r} has a frame, so OVER ({name} ...) can add nothing; write OVER {name}")

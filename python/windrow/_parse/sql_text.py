@@ -11,12 +11,12 @@ import re
 from functools import lru_cache
 from typing import Any
 
-from .._model.calls import Call, Derived, literal_flag, without_default
+from .._model.calls import Call, Derived, drop_default, literal_flag
 from .._model.catalog import function_names, function_of, functions_within_group
-from .._model.expressions import Column, Expr, Host, Literal, Scalar, Sql
+from .._model.expressions import Column, Expr, HostExpression, Literal, Scalar, Sql
 from .._model.intervals import parse_duration
 from .._model.names import check_text
-from .._model.result_columns import place
+from .._model.result_columns import result_column
 from .._model.windows import Bound, Frame, Order, Window, default_frame, normalise_exclude, relative
 from ..exceptions import SpecError, shown
 from .grammar import function_name, parse, syntax, text_of
@@ -179,7 +179,7 @@ def columns_of(expression: Scalar) -> set[str] | None:
         return {expression.name.lower()}
     if isinstance(expression, Literal):
         return set()
-    if isinstance(expression, Host):
+    if isinstance(expression, HostExpression):
         return None if expression.reads is None else set(expression.reads)
     names = _names_in(expression.text)
     return None if names is None else set(names)
@@ -236,7 +236,7 @@ def call_of_parts(function: str, args: list[Expr], **modifiers: Any) -> Call:
             modifiers["nulls_ignored"] = True
     if known is not None and known.family == "offset":  # Spark spells the defaults out
         for index in (2, 1):
-            args = without_default(known, args, index)
+            args = drop_default(known, args, index)
     return Call(name, tuple(args), **modifiers)
 
 
@@ -381,7 +381,7 @@ def _derived(node: Any) -> Derived:
     # the outermost calls; what stands inside them is theirs
     for window in [w for w in rest.find_all(exp.Window) if w.find_ancestor(exp.Window) is None]:
         call = _window_call(window)
-        at = place(call)
+        at = result_column(call)
         calls[at] = call
         window.replace(exp.column(at))
     return Derived(Sql(text_of(rest)), calls, text_of(node))

@@ -1,6 +1,6 @@
-"""From the items of a query to the plan of its steps: names become columns, scalars become hidden columns.
+"""Binds the items of a query to columns and plans its steps; scalar expressions become hidden columns.
 
-Nothing here depends on the kind of frame. A host says how it finds columns by a :class:`Resolver`.
+Nothing here depends on the kind of frame. A host looks columns up by a :class:`Resolver` of its own.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from typing import Any
 
 from .._model.calls import Call, Derived
 from .._model.catalog import function_of
-from .._model.expressions import DIGITS, Column, Expr, Host, Item, Literal, Scalar, Sql, smallest_decimal
+from .._model.expressions import MAX_DIGITS, Column, Expr, HostExpression, Item, Literal, Scalar, Sql, smallest_decimal
 from .._model.intervals import Interval
-from .._model.names import Names, ambiguous, fresh, unique_names, unknown_column
+from .._model.names import Names, ambiguous, unique_names, unknown_column, unused_name
 from .._model.outputs import Output
-from .._model.result_columns import place
+from .._model.result_columns import result_column
 from .._model.windows import Bound, Order
 from .._parse.sql_text import column_in_parentheses, columns_of
 from ..exceptions import SpecError, UnsupportedError
 from .bound import Argument, BoundCall, BoundFrame, ColumnArgument, FrameBound, LiteralArgument, SortKey
-from .layout import arrange
+from .layout import result_projection
 from .levels import levels
 from .steps import Compute, Evaluate, NamedScalar, Project, StepPlan
 
@@ -28,21 +28,21 @@ __all__ = ["Resolver", "plan_steps"]
 
 
 class Resolver:
-    """How the names and the expressions in calls find columns. These are the ways of a frame in memory."""
+    """Looks up the columns that names and expressions in calls refer to. The defaults suit frames in memory."""
 
-    #: Whose expressions the host evaluates, beside SQL.
+    #: The library whose expressions the host evaluates, beside SQL.
     evaluator = "polars"
     #: Whether names are found regardless of case.
     case_insensitive = False
-    #: Characters that the names by which calls know columns must not have.
+    #: Characters that the unique names of columns must not have.
     forbidden = ""
 
-    def column_of(self, expression: Host) -> int | None:
-        """Give the position of the frame's column that an expression is, if it is one and nothing more."""
+    def column_of(self, expression: HostExpression) -> int | None:
+        """Return the position of the frame's column if an expression is just that column, else None."""
         return None
 
     def unknown_name(self, name: str) -> Scalar | None:
-        """Give an expression for a name that no column has, where the host reads more into names: ``struct.field``."""
+        """Return an expression for a name that is no column's, such as ``struct.field`` on Spark, else None."""
         return None
 
 
@@ -68,9 +68,9 @@ def plan_steps(
     selecting
         For ``select`` only the outputs; otherwise all columns, one of the same name replaced in its place.
     calls
-        The calls by their places, level by level, where they are not just those of the outputs.
+        The calls by result column, level by level; None: those of the outputs.
     inputs
-        Scalars to evaluate on the frame as it comes, by the names that other expressions have for them.
+        Scalars to evaluate on the input frame, by the names under which other expressions read them.
 
     Returns
     -------
@@ -90,30 +90,30 @@ def plan_steps(
     for level in levels(items) if calls is None else calls:
         planner.compute(level)
     new = planner.results(items)
-    project = arrange(columns, outputs, new, selecting=selecting, folded=resolver.case_insensitive)
+    project = result_projection(columns, outputs, new, selecting=selecting, case_insensitive=resolver.case_insensitive)
     return planner.plan(outputs, project)
 
 
 class _Planner:
-    """The steps so far, and the columns that there are behind them."""
+    """Collects steps, and the columns that exist after them."""
 
     def __init__(self, columns: Sequence[str], resolver: Resolver) -> None:
         self.resolver = resolver
         self.width = len(columns)
-        self.columns = Names(columns, folded=resolver.case_insensitive)
-        self.names = unique_names(columns, folded=resolver.case_insensitive, without=resolver.forbidden)
-        #: The steps but for what later ones read: how many columns are before each, what it adds, what it reads.
+        self.columns = Names(columns, case_insensitive=resolver.case_insensitive)
+        self.names = unique_names(columns, case_insensitive=resolver.case_insensitive, without=resolver.forbidden)
+        #: Per step: the number of columns before it, its scalars, its calls, and the columns that these read.
         self.steps: list[tuple[int, tuple[NamedScalar, ...], tuple[BoundCall, ...], Collection[int]]] = []
-        self.places: dict[str, int] = {}
-        self.scalars = 0
-        self.read: set[int] = set()
+        self.result_index: dict[str, int] = {}
+        self.scalar_count = 0
+        self.columns_read: set[int] = set()
         self.display = ""
         self.partitioned = False
-        self.pending: list[NamedScalar] = []
-        self.made: dict[Any, str] = {}
-        self.taken: set[str] | None = None
-        #: Hidden columns of whose names the frame has a column, too.
-        self.twice: set[str] = set()
+        self.pending_scalars: list[NamedScalar] = []
+        self.hidden_names: dict[Any, str] = {}
+        self.names_in_use: set[str] | None = None
+        #: Hidden names, in lower case, that also occur in the frame.
+        self.shadowed: set[str] = set()
 
     def evaluate(self, scalars: Sequence[NamedScalar]) -> None:
         """Add a step that evaluates scalars."""
@@ -123,76 +123,76 @@ class _Planner:
 
     def compute(self, calls: Mapping[str, Call]) -> None:
         """Add a step that computes calls, and before it one that evaluates what they read."""
-        self.read, self.pending, self.made = set(), [], {}
-        taken = [self._own_name(at) for at in calls]
-        bound = [self._bind(name, call) for name, call in zip(taken, calls.values(), strict=True)]
-        if self.pending:
-            self.read.update(range(len(self.names), len(self.names) + len(self.pending)))
-            self.evaluate(self.pending)
-        self.steps.append((len(self.names), (), tuple(bound), self.read))
-        for at in calls:
-            self.places[at] = len(self.names)
-            self._add(at)
+        self.columns_read, self.pending_scalars, self.hidden_names = set(), [], {}
+        result_names = [self._unused_name(column) for column in calls]
+        bound = [self._bind(name, call) for name, call in zip(result_names, calls.values(), strict=True)]
+        if self.pending_scalars:
+            self.columns_read.update(range(len(self.names), len(self.names) + len(self.pending_scalars)))
+            self.evaluate(self.pending_scalars)
+        self.steps.append((len(self.names), (), tuple(bound), self.columns_read))
+        for column in calls:
+            self.result_index[column] = len(self.names)
+            self._add(column)
 
     def results(self, items: Sequence[Call | Derived]) -> list[int]:
-        """Give the working column of each item; a last step evaluates what is not just a call."""
-        self.pending, self.made = [], {}
+        """Return the working column of each item, after adding a step for expressions over calls."""
+        self.pending_scalars, self.hidden_names = [], {}
         first = len(self.names)
-        found = []
+        indices = []
         for item in items:
             if isinstance(item, Call):
-                found.append(self.places[place(item)])
+                indices.append(self.result_index[result_column(item)])
                 continue
             self.display = item.text
-            if isinstance(item.expression, Host):
+            if isinstance(item.expression, HostExpression):
                 self._check_evaluator(item.expression)
-            found.append(first + len(self.pending))
-            self._hide(item.expression, item.text)
-        if self.pending:
-            self.evaluate(self.pending)
-        return found
+            indices.append(first + len(self.pending_scalars))
+            self._add_hidden(item.expression, item.text)
+        if self.pending_scalars:
+            self.evaluate(self.pending_scalars)
+        return indices
 
     def plan(self, outputs: Sequence[Output], project: Project) -> StepPlan:
-        """Give the plan, in which each step knows what it reads and what later ones read."""
+        """Return the plan; each step has the columns that it reads and those that later steps read."""
         steps: list[Evaluate | Compute | Project] = [project]
         keeps = {i for _, i in project.columns}
         names = tuple(self.names)
-        for there, scalars, calls, read in reversed(self.steps):
+        for columns_before, scalars, calls, columns_read in reversed(self.steps):
             kept = tuple(sorted(keeps))
-            keeps.difference_update(range(there, there + len(scalars) + len(calls)))
+            keeps.difference_update(range(columns_before, columns_before + len(scalars) + len(calls)))
             if calls:
-                steps.append(Compute(calls, names[:there], tuple(sorted(read)), kept))
+                steps.append(Compute(calls, names[:columns_before], tuple(sorted(columns_read)), kept))
             else:
-                read = self._read_by(scalars, there)
-                steps.append(Evaluate(scalars, names[:there], tuple(sorted(read)), kept))
-            keeps.update(read)
+                columns_read = self._columns_read_by(scalars, columns_before)
+                steps.append(Evaluate(scalars, names[:columns_before], tuple(sorted(columns_read)), kept))
+            keeps.update(columns_read)
         steps.reverse()
         return StepPlan(self.width, tuple(self.columns.columns), names, tuple(outputs), tuple(steps))
 
-    def _read_by(self, scalars: Sequence[NamedScalar], there: int) -> set[int]:
-        """List which of the first columns scalars may read; a name may be found regardless of case."""
-        read: set[str] = set()
+    def _columns_read_by(self, scalars: Sequence[NamedScalar], columns_before: int) -> set[int]:
+        """Return which of the first columns scalars may read, with names compared regardless of case."""
+        names_read: set[str] = set()
         found: set[int] = set()
         for scalar in scalars:
             names = columns_of(scalar.expression)
             if names is None:
-                return set(range(there))
-            read |= names
-            for at in self.twice.intersection(names):
-                ambiguous(at, self.columns.named(at), scalar.text)
-            if isinstance(scalar.expression, Host):  # which says of the frame's columns alone which it reads
-                found.update(range(self.width, there))
-        return found.union(i for i in range(there) if self.columns.columns[i].lower() in read)
+                return set(range(columns_before))
+            names_read |= names
+            for name in self.shadowed.intersection(names):
+                ambiguous(name, self.columns.named(name), scalar.text)
+            if isinstance(scalar.expression, HostExpression):  # it lists columns of the frame only
+                found.update(range(self.width, columns_before))
+        return found.union(i for i in range(columns_before) if self.columns.columns[i].lower() in names_read)
 
     def _add(self, name: str) -> None:
         if self.columns.named(name):
-            self.twice.add(name.lower())
-        self.names.append(self._own_name(name))
+            self.shadowed.add(name.lower())
+        self.names.append(self._unused_name(name))
         self.columns.add(name)
 
-    def _own_name(self, name: str) -> str:
+    def _unused_name(self, name: str) -> str:
         # a frame may have a column that is called so
-        return fresh(name, set(self.names)) if self.columns.named(name) else name
+        return unused_name(name, set(self.names)) if self.columns.named(name) else name
 
     def _bind(self, name: str, call: Call) -> BoundCall:
         self.display = call.sql
@@ -201,8 +201,8 @@ class _Planner:
         if window is None:
             raise SpecError(f"{call.sql} has no window; write {call.sql}.over(wr.window(...)), or .over() for all rows")
         frame = window.frame
-        known = function_of(call.function) if call.user is None else None
-        first = known is not None and not known.is_setting(0)
+        function = function_of(call.function) if call.user is None else None
+        first = function is not None and not function.is_setting(0)
         return BoundCall(
             function=call.function,
             args=tuple([self._argument(a, value=first and not i) for i, a in enumerate(call.args)]),
@@ -222,7 +222,7 @@ class _Planner:
         )
 
     def _argument(self, expression: Expr, *, value: bool = False) -> Argument:
-        """Bind an argument; a decimal that is the ``value`` of a call is a column of its own type, as in Spark."""
+        """Bind an argument; a decimal literal as the ``value`` of a call becomes a column of its type, as in Spark."""
         if isinstance(expression, Literal):
             literal = self._literal(expression.value)
             if value and isinstance(literal, Interval) and literal.months and self.resolver.evaluator != "spark":
@@ -232,13 +232,13 @@ class _Planner:
         return ColumnArgument(self._column(expression))
 
     def _literal(self, value: Any) -> Any:
-        """Give a literal's value, an integer of more than 64 bits as the decimal that it is."""
+        """Return a literal's value; integers of more than 64 bits become decimals."""
         if isinstance(value, int) and not -(2**63) <= value < 2**63:
-            if abs(value) >= 10**DIGITS:
-                raise SpecError(f"{self.display}: {value} has more than {DIGITS} digits, which no type holds")
+            if abs(value) >= 10**MAX_DIGITS:
+                raise SpecError(f"{self.display}: {value} has more than {MAX_DIGITS} digits, which no type holds")
             return Decimal(value)
-        if isinstance(value, Decimal) and (not value.is_finite() or not _is_decimal(value)):
-            raise SpecError(f"{self.display}: {value} is no decimal of up to {DIGITS} digits")
+        if isinstance(value, Decimal) and (not value.is_finite() or not _fits_decimal(value)):
+            raise SpecError(f"{self.display}: {value} is no decimal of up to {MAX_DIGITS} digits")
         return value
 
     def _order(self, order: Order) -> SortKey:
@@ -248,10 +248,10 @@ class _Planner:
         return FrameBound(bound.kind, None if bound.offset is None else self._argument(bound.offset))
 
     def _column(self, expression: Expr, *, key: bool = False) -> str:
-        """Give the name of the column that holds an expression, a hidden one where there is none."""
+        """Return the name of the column that holds an expression; adds a hidden column if there is none."""
         scalar: Scalar
         if isinstance(expression, Call):
-            scalar = Column(place(expression))
+            scalar = Column(result_column(expression))
         elif isinstance(expression, Derived):
             scalar = expression.expression
         else:
@@ -262,12 +262,12 @@ class _Planner:
             elif isinstance(scalar, Literal):
                 scalar = Literal(self._literal(scalar.value), scalar.text)
         index = None
-        if isinstance(scalar, Host):
+        if isinstance(scalar, HostExpression):
             self._check_evaluator(scalar)
-            across = [f for f in scalar.other_rows if f != "Over"]
-            if across and self.partitioned and not key:
+            cross_row = [f for f in scalar.other_rows if f != "Over"]
+            if cross_row and self.partitioned and not key:
                 raise UnsupportedError(
-                    f"{self.display}: {scalar} reads other rows than its own ({', '.join(across)}), those of other "
+                    f"{self.display}: {scalar} reads other rows than its own ({', '.join(cross_row)}), those of other "
                     "partitions among them; write .over(keys) in it, or a window call in place of it"
                 )
             index = self.resolver.column_of(scalar)
@@ -279,8 +279,8 @@ class _Planner:
                     raise unknown_column(scalar.name, self.columns.columns[: self.width], self.display)
                 scalar = other
         if index is None:
-            return self._hidden(scalar, str(expression))
-        self.read.add(index)
+            return self._hidden_name(scalar, str(expression))
+        self.columns_read.add(index)
         return self.names[index]
 
     def _find(self, name: str) -> int | None:
@@ -289,22 +289,22 @@ class _Planner:
             ambiguous(name, found, self.display)
         return found[0] if found else None
 
-    def _hidden(self, expression: Scalar, text: str) -> str:
-        """Name the hidden column of a scalar that the calls of a level read."""
-        key = _key(expression)
-        if key not in self.made:
-            self.made[key] = self._hide(expression, text)
-        return self.made[key]
+    def _hidden_name(self, expression: Scalar, text: str) -> str:
+        """Return the name of the hidden column of a scalar; equal scalars of one level share it."""
+        key = _expression_key(expression)
+        if key not in self.hidden_names:
+            self.hidden_names[key] = self._add_hidden(expression, text)
+        return self.hidden_names[key]
 
-    def _hide(self, expression: Scalar, text: str) -> str:
-        if self.taken is None:
-            self.taken = {c.lower() for c in self.columns.columns}
-        name = fresh(f"__windrow_{self.scalars}", self.taken)
-        self.scalars += 1
-        self.pending.append(NamedScalar(name, expression, text))
+    def _add_hidden(self, expression: Scalar, text: str) -> str:
+        if self.names_in_use is None:
+            self.names_in_use = {c.lower() for c in self.columns.columns}
+        name = unused_name(f"__windrow_{self.scalar_count}", self.names_in_use)
+        self.scalar_count += 1
+        self.pending_scalars.append(NamedScalar(name, expression, text))
         return name
 
-    def _check_evaluator(self, expression: Host) -> None:
+    def _check_evaluator(self, expression: HostExpression) -> None:
         if expression.host == self.resolver.evaluator:
             return
         if self.resolver.evaluator == "spark":
@@ -318,13 +318,13 @@ class _Planner:
         )
 
 
-def _is_decimal(value: Decimal) -> bool:
-    return abs(value.adjusted()) <= DIGITS and smallest_decimal(value)[0] <= DIGITS
+def _fits_decimal(value: Decimal) -> bool:
+    return abs(value.adjusted()) <= MAX_DIGITS and smallest_decimal(value)[0] <= MAX_DIGITS
 
 
-def _key(expression: Scalar) -> tuple[str, Any]:
-    """Give a key that equal expressions share."""
-    if isinstance(expression, Host):
+def _expression_key(expression: Scalar) -> tuple[str, Any]:
+    """Return a key that is the same for equal expressions."""
+    if isinstance(expression, HostExpression):
         return "host", id(expression.value)
     if isinstance(expression, Sql):
         return "sql", expression.text

@@ -1,6 +1,6 @@
 """Calls bound to the columns of a frame, as immutable values that pickle.
 
-``windrow._execute.native`` turns them into what the native module takes; nothing else knows that form.
+``windrow._execute.native`` alone converts them to the arguments of the native module.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ __all__ = [
     "FrameBound",
     "LiteralArgument",
     "SortKey",
-    "names_compared",
+    "comparison_only_columns",
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnArgument:
-    """An argument that each row has a value of: the name of its column."""
+    """An argument with one value per row: the name of its column."""
 
     column: str
 
 
 @dataclass(frozen=True, slots=True)
 class LiteralArgument:
-    """An argument of one value for all rows."""
+    """An argument with one value for all rows."""
 
     value: Any
 
@@ -106,7 +106,7 @@ class BoundCall:
     display: str
 
     def argument_column(self, position: int = 0) -> str | None:
-        """Give the name of the column that an argument is; None where it is a literal, or there is none."""
+        """Return the column name of an argument; None if it is a literal or missing."""
         if position >= len(self.args):
             return None
         argument = self.args[position]
@@ -122,11 +122,11 @@ class BoundCall:
         return argument.value if isinstance(argument, LiteralArgument) else None
 
     def keys(self) -> list[str]:
-        """List the columns of which only the order, or the equality, of values counts."""
+        """List the key columns, whose values are only compared."""
         return [*self.partition_by, *(k.column for k in self.order_by)]
 
     def values(self) -> list[str]:
-        """List the columns that the call reads beside the keys of its window."""
+        """List the columns that the call reads, without the keys of its window."""
         found = self.argument_columns()
         if self.frame is not None:
             offsets = (self.frame.start.offset, self.frame.end.offset)
@@ -135,7 +135,7 @@ class BoundCall:
         return found if self.filter is None else [*found, self.filter]
 
     def columns_read(self) -> list[str]:
-        """List the columns that the call reads; some may stand more than once."""
+        """List the columns that the call reads, possibly with repetitions."""
         return [*self.keys(), *self.values()]
 
     def sort_keys(self) -> list[SortKey]:
@@ -143,8 +143,8 @@ class BoundCall:
         return [*(SortKey(k) for k in dict.fromkeys(self.partition_by)), *self.order_by]
 
 
-def names_compared(calls: Iterable[BoundCall]) -> frozenset[str]:
-    """Give the columns of which calls ask only which values are equal, or less."""
+def comparison_only_columns(calls: Iterable[BoundCall]) -> frozenset[str]:
+    """Return the columns that calls only compare, for order or equality, so that text may be compared as raw bytes."""
     keys: set[str] = set()
     read: set[str] = set()
     for call in calls:

@@ -7,11 +7,16 @@ from collections.abc import Callable, Sequence
 from .._model.outputs import Output
 from .steps import Project
 
-__all__ = ["arrange"]
+__all__ = ["result_projection"]
 
 
-def arrange(
-    columns: Sequence[str], outputs: Sequence[Output], new: Sequence[int], *, selecting: bool, folded: bool = False
+def result_projection(
+    columns: Sequence[str],
+    outputs: Sequence[Output],
+    new: Sequence[int],
+    *,
+    selecting: bool,
+    case_insensitive: bool = False,
 ) -> Project:
     """Lay out the result's columns.
 
@@ -22,10 +27,10 @@ def arrange(
     outputs
         What was asked for.
     new
-        The working column of each output that is none of the frame's, in their order.
+        The working column of each computed output, in order.
     selecting
         For ``select`` only the outputs; otherwise all columns, one of the same name replaced in its place.
-    folded
+    case_insensitive
         Whether names differ regardless of case, as in Spark by default.
 
     Returns
@@ -35,26 +40,26 @@ def arrange(
     """
     if selecting:
         return Project(tuple(_selected(columns, outputs, new)))
-    fold: Callable[[str], str] = str.lower if folded else str
-    made = dict(zip((o.name for o in outputs if o.item is not None), new, strict=True))
-    by_name = {fold(name): (name, index) for name, index in made.items()}
-    kept = [by_name.get(fold(c), (c, i)) for i, c in enumerate(columns)]
-    replaced = {fold(c) for c in columns}
-    return Project((*kept, *((n, i) for n, i in made.items() if fold(n) not in replaced)))
+    normalize: Callable[[str], str] = str.lower if case_insensitive else str
+    new_columns = dict(zip((o.name for o in outputs if o.item is not None), new, strict=True))
+    by_name = {normalize(name): (name, index) for name, index in new_columns.items()}
+    existing = [by_name.get(normalize(c), (c, i)) for i, c in enumerate(columns)]
+    replaced = {normalize(c) for c in columns}
+    return Project((*existing, *((n, i) for n, i in new_columns.items() if normalize(n) not in replaced)))
 
 
 def _selected(columns: Sequence[str], outputs: Sequence[Output], new: Sequence[int]) -> list[tuple[str, int]]:
     positions: dict[str, list[int]] = {}
     for index, column in enumerate(columns):
         positions.setdefault(column, []).append(index)
-    chosen: list[tuple[str, int]] = []
-    made = iter(new)
+    projection: list[tuple[str, int]] = []
+    new_columns = iter(new)
     for output in outputs:
         if output.item is not None:
-            chosen.append((output.name, next(made)))
+            projection.append((output.name, next(new_columns)))
         elif output.position is not None:
-            chosen.append((output.name, output.position))
+            projection.append((output.name, output.position))
         else:
             source = output.name if output.column is None else output.column
-            chosen.extend((output.name, i) for i in positions.get(source, ()))
-    return chosen
+            projection.extend((output.name, i) for i in positions.get(source, ()))
+    return projection

@@ -3,8 +3,8 @@
     v - lag(v) OVER w                    one call; then the host subtracts
     sum(row_number() OVER w) OVER w      row_number at level 0, sum at level 1
 
-Calls of one level read input columns and places of lower levels; between two levels, and after the last one, the host
-evaluates the scalar expressions that read places.
+Calls of one level read input columns and results of lower levels; between two levels, and after the last one, the host
+evaluates the scalar expressions over results.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from collections.abc import Callable, Iterable
 from .._model.calls import Call, Derived, expressions_of
 from .._model.expressions import Expr, Scalar
 from .._model.replace import replace
-from .._model.result_columns import place
+from .._model.result_columns import result_column
 from .._model.windows import Bound, Order
 from ..exceptions import InternalError
 
-__all__ = ["calls_in", "inputs_of", "levels", "rewritten"]
+__all__ = ["calls_in", "inputs_of", "levels", "map_expressions"]
 
 
-def rewritten(call: Call, change: Callable[[Expr], Expr]) -> Call:
-    """Give a call with other expressions in the place of all that it reads.
+def map_expressions(call: Call, transform: Callable[[Expr], Expr]) -> Call:
+    """Return a call with all expressions that it reads replaced.
 
     Parameters
     ----------
     call
         The call.
-    change
-        Gives the other expression.
+    transform
+        Maps each expression to its replacement.
 
     Returns
     -------
@@ -38,31 +38,31 @@ def rewritten(call: Call, change: Callable[[Expr], Expr]) -> Call:
     """
 
     def ordered(orders: Iterable[Order]) -> tuple[Order, ...]:
-        return tuple(replace(o, key=change(o.key)) for o in orders)
+        return tuple(replace(o, key=transform(o.key)) for o in orders)
 
     def bound(one: Bound) -> Bound:
-        return one if one.offset is None else replace(one, offset=change(one.offset))
+        return one if one.offset is None else replace(one, offset=transform(one.offset))
 
     window = call.window
     if window is not None:
         frame = window.frame
         window = replace(
             window,
-            partition_by=tuple(map(change, window.partition_by)),
+            partition_by=tuple(map(transform, window.partition_by)),
             order_by=ordered(window.order_by),
             frame=None if frame is None else replace(frame, start=bound(frame.start), end=bound(frame.end)),
         )
     return replace(
         call,
-        args=tuple(map(change, call.args)),
+        args=tuple(map(transform, call.args)),
         window=window,
-        condition=None if call.condition is None else change(call.condition),
+        condition=None if call.condition is None else transform(call.condition),
         argument_order=ordered(call.argument_order),
     )
 
 
 def calls_in(item: Call | Derived | Expr) -> dict[str, Call]:
-    """Give the calls whose results an item reads itself, by their places.
+    """Return the calls whose results an item reads directly, by result column.
 
     Parameters
     ----------
@@ -72,15 +72,15 @@ def calls_in(item: Call | Derived | Expr) -> dict[str, Call]:
     Returns
     -------
     dict
-        Place to call.
+        Result column to call.
     """
     if isinstance(item, Call):
-        return {place(item): item}
+        return {result_column(item): item}
     return dict(item.calls) if isinstance(item, Derived) else {}
 
 
 def inputs_of(items: Iterable[Call | Derived | Expr]) -> dict[str, Scalar]:
-    """Collect the expressions over input columns that items read by names of their own, however deep they stand."""
+    """Collect the named expressions over input columns in items, at any depth."""
     found: dict[str, Scalar] = {}
     for item in items:
         if isinstance(item, Derived):
@@ -92,7 +92,7 @@ def inputs_of(items: Iterable[Call | Derived | Expr]) -> dict[str, Scalar]:
 
 
 def levels(items: Iterable[Call | Derived | Expr]) -> list[dict[str, Call]]:
-    """Lay the calls of all items out in levels.
+    """Group the calls of all items by level.
 
     Parameters
     ----------
@@ -102,26 +102,26 @@ def levels(items: Iterable[Call | Derived | Expr]) -> list[dict[str, Call]]:
     Returns
     -------
     list of dict
-        Place to call, for each level; a call reads input columns and places of lower levels.
+        Result column to call, for each level; a call reads input columns and results of lower levels.
     """
-    found: list[dict[str, Call]] = []
-    heights: dict[str, int] = {}
+    laid: list[dict[str, Call]] = []
+    depths: dict[str, int] = {}
     for item in items:
-        for at, call in calls_in(item).items():
-            _lay(at, call, found, heights)
-    return found
+        for column, call in calls_in(item).items():
+            _assign_level(column, call, laid, depths)
+    return laid
 
 
-def _lay(at: str, call: Call, found: list[dict[str, Call]], heights: dict[str, int]) -> int:
-    """Put a call, and first those inside it, into its level; give its height."""
-    height = heights.get(at)
-    if height is None:
+def _assign_level(column: str, call: Call, laid: list[dict[str, Call]], depths: dict[str, int]) -> int:
+    """Add a call, and first those inside it, to its level; return the level's index."""
+    depth = depths.get(column)
+    if depth is None:
         inner = [e for e in expressions_of(call) if isinstance(e, (Call, Derived))]
-        below = [_lay(*pair, found, heights) for e in inner for pair in calls_in(e).items()]
-        height = heights[at] = max(below, default=-1) + 1
-        while len(found) <= height:
-            found.append({})
-        found[height][at] = call
-    elif place(found[height][at]) != place(call):
-        raise InternalError(f"{call.sql} and {found[height][at].sql} have one place, {at}")
-    return height
+        inner_levels = [_assign_level(*pair, laid, depths) for e in inner for pair in calls_in(e).items()]
+        depth = depths[column] = max(inner_levels, default=-1) + 1
+        while len(laid) <= depth:
+            laid.append({})
+        laid[depth][column] = call
+    elif result_column(laid[depth][column]) != result_column(call):
+        raise InternalError(f"{call.sql} and {laid[depth][column].sql} have one result column, {column}")
+    return depth

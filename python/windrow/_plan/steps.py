@@ -2,8 +2,8 @@
 
     v - lag(v) OVER w AS d       Compute lag(v) -> Evaluate v - that -> Project v, d
 
-Working columns are numbered once: the frame's come first, then those that each step adds. Whatever a host leaves out on
-its way, a number keeps its meaning.
+Working columns are numbered once: the frame's come first, then those that each step adds. The numbers stay the same
+when a host drops columns.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from .._model.calls import Call, Derived, expressions_of
 from .._model.expressions import Expr, Scalar
 from .._model.outputs import Output
-from .._model.result_columns import place
+from .._model.result_columns import result_column
 from .bound import BoundCall
 from .levels import calls_in
 
@@ -29,7 +29,7 @@ class NamedScalar:
     name
         The column's name.
     expression
-        What the host is given.
+        The expression that the host evaluates.
     text
         The expression as it was written.
     """
@@ -48,11 +48,11 @@ class Evaluate:
     scalars
         The scalars.
     names
-        A name for each column before them, unlike all others.
+        A unique name for each column before this step.
     reads
         Which columns they may read, by position.
     keeps
-        Which columns later steps read, those that this one adds among them.
+        Columns (including new ones) that later steps read, by position.
     """
 
     scalars: tuple[NamedScalar, ...]
@@ -63,18 +63,18 @@ class Evaluate:
 
 @dataclass(frozen=True, slots=True)
 class Compute:
-    """Calls that do not read each other are computed, whose results become further columns.
+    """Calls that do not read each other are computed; their results become further columns.
 
     Parameters
     ----------
     calls
-        The calls, which know columns by ``names``.
+        The calls, which refer to columns by ``names``.
     names
-        A name for each column before them, unlike all others.
+        A unique name for each column before this step.
     reads
         Which columns they read, by position.
     keeps
-        Which columns later steps read, those that this one adds among them.
+        Columns (including new ones) that later steps read, by position.
     """
 
     calls: tuple[BoundCall, ...]
@@ -85,23 +85,23 @@ class Compute:
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """The columns of the result, each with its name and the working column that it is."""
+    """The columns of the result, each as its name and the index of its working column."""
 
     columns: tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class StepPlan:
-    """What to do for the items of one query over a frame, in order; the last step is the only ``Project``.
+    """The steps for the items of one query over a frame, in order; the last step is the only ``Project``.
 
     Parameters
     ----------
     width
         How many of the working columns are the frame's.
     columns
-        All working columns by the names that the user knows, where these have such; names may stand twice.
+        The names of all working columns, the frame's as the user knows them; names may repeat.
     names
-        And by names unlike all others.
+        Unique names of all working columns.
     outputs
         The items.
     steps
@@ -132,23 +132,23 @@ class StepPlan:
         return sorted(i for i in read if i < self.width)
 
     def columns_read(self) -> dict[str, list[int]]:
-        """List the frame's columns that the calls of each item read, however deep they stand, by the item's name."""
+        """Map each item's name to the frame's columns that its calls read, at any depth."""
         calls = self._calls()
         positions = {n: i for i, n in enumerate(self.names[: self.width])}
         found = {}
         for output in self.outputs:
             if output.item is not None:
-                names = {n for at in _places(output.item, set()) for n in calls[at].columns_read()}
+                names = {n for column in _result_columns(output.item, set()) for n in calls[column].columns_read()}
                 found[output.name] = sorted(positions[n] for n in names if n in positions)
         return found
 
     def display_names(self) -> dict[str, str | None]:
-        """Give the name by which to show each call: that of its column, None where it is only part of other items."""
-        own = {place(o.item): o.name for o in self.outputs if isinstance(o.item, Call)}
-        return {call.name: own.get(at) for at, call in self._calls().items()}
+        """Map each call to the name of its output column; None if it is only part of other items."""
+        output_names = {result_column(o.item): o.name for o in self.outputs if isinstance(o.item, Call)}
+        return {call.name: output_names.get(column) for column, call in self._calls().items()}
 
     def _calls(self) -> dict[str, BoundCall]:
-        """Give all calls by their places."""
+        """Return all calls by result column."""
         return {self.columns[len(s.names) + i]: c for s in self.computes() for i, c in enumerate(s.calls)}
 
     def shown(self) -> str:
@@ -156,11 +156,11 @@ class StepPlan:
         return Output.shown(self.outputs)
 
 
-def _places(item: Call | Derived | Expr, found: set[str]) -> set[str]:
-    """Collect the places of all calls in an item."""
-    for at, call in calls_in(item).items():
-        if at not in found:
-            found.add(at)
+def _result_columns(item: Call | Derived | Expr, found: set[str]) -> set[str]:
+    """Collect the result columns of all calls in an item."""
+    for column, call in calls_in(item).items():
+        if column not in found:
+            found.add(column)
             for expression in expressions_of(call):
-                _places(expression, found)
+                _result_columns(expression, found)
     return found

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from .._model.replace import replace
 from .decimals import as_double, decimal_of_double, quotient, rescaled
-from .typed import ELSEWHERE, Failure, Scope, Typed, failing, refused
+from .typed import COMPUTE_ELSEWHERE, Failure, Scope, Typed, failing, refused
 from .types import (
     BIGINT,
     BOOLEAN,
@@ -166,7 +166,7 @@ def cast(value: Typed, to: pa.DataType, text: object, scope: Scope, *, tried: bo
     expr, lost, unknown = found
     failures = list(value.failures)
     if unknown is not None:
-        failures.append(failing(unknown, "a value that is not cast exactly here", text, ELSEWHERE))
+        failures.append(failing(unknown, "a value that is not cast exactly here", text, COMPUTE_ELSEWHERE))
     if lost is not None and not tried and scope.ansi:
         failures.append(_lost(value, lost, source, target, text))
     made_ = Typed(expr, to, tuple(failures), text=text)

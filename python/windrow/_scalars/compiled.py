@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from .._model.intervals import Interval
 from .._model.names import unknown_column
-from .._model.result_columns import is_place, without_places
+from .._model.result_columns import hide_result_columns, is_result_column
 from .._parse.grammar import function_name, parse
 from .._parse.limits import excerpt
 from .._parse.literals import NO_VALUE, bits_of, has_own_type, value_of
@@ -78,7 +78,7 @@ def _compiled(text: str, kinds: tuple[tuple[str, pa.DataType], ...], ansi: bool,
     most = _OPERATIONS + _GROWTH * sum(1 for _ in tree.walk())
     if any(extent(e, most)[0] > most for e in (made.expr, *(f.rows for f in made.failures))):
         raise UnsupportedError(
-            f"{excerpt(without_places(text))} would be more than {most:,} operations in Polars, which evaluates "
+            f"{excerpt(hide_result_columns(text))} would be more than {most:,} operations in Polars, which evaluates "
             "expressions here; compute the inner part as a column first"
         )
     return made
@@ -114,8 +114,8 @@ def compiled(text: str, kinds: Mapping[str, pa.DataType], *, ansi: bool, timezon
     try:
         return _compiled(text, read, ansi, timezone)
     except _UnknownError as error:
-        columns = [k for k in kinds if not is_place(k)]
-        raise unknown_column(error.name, columns, f"expression {without_places(text)}") from None
+        columns = [k for k in kinds if not is_result_column(k)]
+        raise unknown_column(error.name, columns, f"expression {hide_result_columns(text)}") from None
 
 
 class _UnknownError(Exception):
@@ -177,10 +177,10 @@ class _Compiler:
             node = node.this
         value = self.value(node)
         for operator in reversed(spine):
-            value = self._operated(operator, value)
+            value = self._apply_operator(operator, value)
         return value
 
-    def _operated(self, node: Any, left: Typed) -> Typed:
+    def _apply_operator(self, node: Any, left: Typed) -> Typed:
         right, text, name = self.value(node.expression), Written(node), type(node).__name__
         if name in ("And", "Or"):
             return self._logical(name, self._true(left), self._true(right), text)
@@ -204,18 +204,18 @@ class _Compiler:
             found = [kind.field(i) for i in range(kind.num_fields)] if pa.types.is_struct(kind) else []
             types = [f.type for f in found if f.name == name]
             if len(types) != 1:
-                raise SpecError(f"{without_places(self.text)}: {shown(kind)} has no field {name!r}")
+                raise SpecError(f"{hide_result_columns(self.text)}: {shown(kind)} has no field {name!r}")
             expr, kind = expr.struct.field(name), types[0]
-        return self._loaded(expr, kind, text)
+        return self._column_value(expr, kind, text)
 
-    def _loaded(self, expr: pl.Expr, kind: pa.DataType, text: object) -> Typed:
+    def _column_value(self, expr: pl.Expr, kind: pa.DataType, text: object) -> Typed:
         """Give a column in the type that Spark would have for it."""
         import polars as pl
 
         if kind in _UNSIGNED:
             return Typed(expr.cast(plain(_UNSIGNED[kind])), _UNSIGNED[kind], text=text)
         if pa.types.is_dictionary(kind):
-            value = self._loaded(expr.cast(pl.String), kind.value_type, text)
+            value = self._column_value(expr.cast(pl.String), kind.value_type, text)
             return Typed(value.expr, value.kind, text=text, ordered=kind.ordered) if value.kind == STRING else value
         if pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
             return Typed(expr, STRING, text=text)
@@ -249,9 +249,9 @@ class _Compiler:
         found = value.expr.list.get(pl.when(~outside).then(item), null_on_oob=True)
         failures = merged(value, index)
         if failing_outside:
-            way = "write get(list, n), or wr.config(ansi=False) gives NULL"
-            failures += (failing(outside & value.expr.is_not_null(), "INVALID_ARRAY_INDEX", text, way),)
-        loaded = self._loaded(found, value.kind.value_type, text)
+            remedy = "write get(list, n), or wr.config(ansi=False) gives NULL"
+            failures += (failing(outside & value.expr.is_not_null(), "INVALID_ARRAY_INDEX", text, remedy),)
+        loaded = self._column_value(found, value.kind.value_type, text)
         return Typed(loaded.expr, loaded.kind, failures, text=text, ordered=loaded.ordered)
 
     # --- literals that have a type of their own
@@ -263,7 +263,7 @@ class _Compiler:
         literal = value_of(node) if not tried and isinstance(inner, self.exp.Literal) else NO_VALUE
         if literal is not NO_VALUE and kind is not None:
             made = typed_literal(literal, text)
-            return made if made.kind == kind else self._of_literal(made, kind, text)
+            return made if made.kind == kind else self._with_literal_value(made, kind, text)
         if kind is None:
             raise refused(str(text), self.text)
         return cast(self.value(inner), kind, text, self.scope, tried=tried)
@@ -274,9 +274,11 @@ class _Compiler:
     def _typed_by_tree(self, node: Any, value: Any, text: object) -> Typed:
         """Give a literal, an integer in the type that it was written in."""
         made = typed_literal(value, text)
-        return self._of_literal(made, _INTEGERS[bits_of(node)], text) if family(made.kind) == "integer" else made
+        return (
+            self._with_literal_value(made, _INTEGERS[bits_of(node)], text) if family(made.kind) == "integer" else made
+        )
 
-    def _of_literal(self, made: Typed, kind: pa.DataType, text: object) -> Typed:
+    def _with_literal_value(self, made: Typed, kind: pa.DataType, text: object) -> Typed:
         """Keep that a cast literal is one: ``7L`` is a bigint."""
         import polars as pl
 
@@ -302,9 +304,8 @@ class _Compiler:
         if value.kind == VOID:
             return cast(value, BOOLEAN, value.text, self.scope)
         if value.kind != BOOLEAN:
-            raise SpecError(
-                f"{without_places(self.text)}: {value.text} is {shown(value.kind)}, and a condition is true or false"
-            )
+            expression = hide_result_columns(self.text)
+            raise SpecError(f"{expression}: {value.text} is {shown(value.kind)}, and a condition is true or false")
         return value
 
     def _logical(self, name: str, left: Typed, right: Typed, text: object) -> Typed:
@@ -348,7 +349,7 @@ class _Compiler:
         import polars as pl
 
         given = [self.value(e) for e in (node.this, *node.expressions)]
-        _, (value, *items) = self._common(given, text)
+        _, (value, *items) = self._common_type(given, text)
         constants, found = [], []
         for literal, item in zip(given[1:], items, strict=True):
             if literal.is_literal and literal.literal is not None and not item.failures:
@@ -362,7 +363,7 @@ class _Compiler:
             found.append(value.expr.is_in(listed))
         return Typed(pl.any_horizontal(found), BOOLEAN, merged(value, *items), text=text)
 
-    def _common(
+    def _common_type(
         self, values: Sequence[Typed], text: object, *, equality: bool = True, comparing: bool = False
     ) -> tuple[pa.DataType, list[Typed]]:
         """Give values in the type that all of them have in Spark."""
@@ -380,7 +381,7 @@ class _Compiler:
         ]
         kind = common(kinds, ansi=self.scope.ansi)
         if kind is None:
-            self._no_common(values, kinds, text)
+            self._no_common_type(values, kinds, text)
         if pa.types.is_timestamp(kind) and kind.unit == "ns":
             literals = [v.expr for v in values if v.literal_or(None) is not None]
             if literals and pl.select(pl.any_horizontal(map(beyond_nanoseconds, literals))).item():
@@ -390,13 +391,13 @@ class _Compiler:
                 kind = pa.timestamp("us", kind.tz)
         if not equality and any(v.ordered for v in values):
             raise refused("a comparison of ordered categories, which here are text,", text)
-        return kind, [self._as(v, kind, text) for v in values]
+        return kind, [self._cast_to(v, kind, text) for v in values]
 
     def _counts_as_decimal(self, value: Typed, values: Sequence[Typed]) -> bool:
         integer = value.is_literal and isinstance(value.literal, int) and family(value.kind) == "integer"
         return integer and any(family(v.kind) == "decimal" for v in values)
 
-    def _as(self, value: Typed, kind: pa.DataType, text: object) -> Typed:
+    def _cast_to(self, value: Typed, kind: pa.DataType, text: object) -> Typed:
         import polars as pl
 
         if value.kind == kind:
@@ -404,8 +405,8 @@ class _Compiler:
         if pa.types.is_timestamp(kind) and (pa.types.is_timestamp(value.kind) or value.kind == DATE):
             failures = value.failures
             if kind.unit == "ns" and getattr(value.kind, "unit", "us") != "ns" and not value.is_literal:
-                rows, way = beyond_nanoseconds(value.expr), "cast the nanoseconds to TIMESTAMP_NTZ first"
-                failures += (failing(rows, "a timestamp that the nanoseconds beside it cannot hold", text, way),)
+                rows, remedy = beyond_nanoseconds(value.expr), "cast the nanoseconds to TIMESTAMP_NTZ first"
+                failures += (failing(rows, "a timestamp that the nanoseconds beside it cannot hold", text, remedy),)
             # as timestamps first: a zone is shown otherwise, and a date has none
             expr = value.expr if value.kind != DATE else value.expr.cast(pl.Datetime("us"))
             expr = expr.dt.cast_time_unit(kind.unit)
@@ -430,18 +431,18 @@ class _Compiler:
                     return cast(value, pa.timestamp("us", zone), text, self.scope)
         raise refused(f"a comparison of {shown(kind)} and a text that is no full date or timestamp", text)
 
-    def _no_common(self, values: Sequence[Typed], kinds: Sequence[pa.DataType], text: object) -> NoReturn:
+    def _no_common_type(self, values: Sequence[Typed], kinds: Sequence[pa.DataType], text: object) -> NoReturn:
         families = {family(k) for k in kinds} - {"void"}
         names = " and ".join(dict.fromkeys(map(shown, kinds)))
         numbers = families & {"integer", "float", "double", "decimal"}
         if numbers and families & {"interval"}:
             raise SpecError(
-                f"{without_places(self.text)}: {names} cannot be compared or joined; write "
+                f"{hide_result_columns(self.text)}: {names} cannot be compared or joined; write "
                 "datediff(d, lag(d) OVER ...) for a number of days, or compare with INTERVAL '1' DAY"
             )
         if numbers and families & {"date", "timestamp", "timestamp_ntz", "boolean"}:
             raise SpecError(
-                f"{without_places(self.text)}: {names} cannot be compared or joined, in Spark neither; write "
+                f"{hide_result_columns(self.text)}: {names} cannot be compared or joined, in Spark neither; write "
                 "DATE '2024-01-01' for a date, or cast one of them"
             )
         raise refused(f"{names} together", text)
@@ -452,10 +453,12 @@ class _Compiler:
             interval = one.literal if isinstance(one.literal, Interval) else None
             if interval is not None and (interval.months or not isinstance(other.kind, pa.DurationType)):
                 if family(other.kind) in ("integer", "float", "double", "decimal"):
-                    self._no_common([one, other], [one.kind, other.kind], text)
+                    self._no_common_type([one, other], [one.kind, other.kind], text)
                 what = "an interval of months" if interval.months else "an interval"
                 raise refused(f"a comparison of {shown(other.kind)} and {what}", text)
-        kind, (one, other) = self._common([left, right], text, equality=symbol in ("=", "<>", "<=>"), comparing=True)
+        kind, (one, other) = self._common_type(
+            [left, right], text, equality=symbol in ("=", "<>", "<=>"), comparing=True
+        )
         if family(kind) in ("array", "struct") or pa.types.is_nested(kind):
             raise refused(f"a comparison of {shown(kind)}", text)
         expr = {
@@ -487,7 +490,7 @@ class _Compiler:
         """Give the value of the first branch whose condition is true; a branch fails only where it is taken."""
         import polars as pl
 
-        kind, results = self._common([*(r for _, r in branches), otherwise], text)
+        kind, results = self._common_type([*(r for _, r in branches), otherwise], text)
         failures: tuple[Failure, ...] = ()
         reached: pl.Expr | None = None
         expr: Any = pl
@@ -506,7 +509,7 @@ class _Compiler:
     def _coalesce(self, values: Sequence[Typed], text: object) -> Typed:
         import polars as pl
 
-        kind, parts = self._common(values, text)
+        kind, parts = self._common_type(values, text)
         failures: tuple[Failure, ...] = parts[0].failures
         for position, part in enumerate(parts):
             if position and part.failures:
@@ -517,7 +520,7 @@ class _Compiler:
     def _extreme(self, name: str, values: Sequence[Typed], text: object) -> Typed:
         import polars as pl
 
-        kind, parts = self._common(values, text, equality=False)
+        kind, parts = self._common_type(values, text, equality=False)
         if len(parts) < 2 or family(kind) in ("array", "struct"):
             raise refused(f"{name} of {shown(kind)}", text)
         exprs = [p.expr for p in reversed(parts)]  # of equal zeros Polars gives the last, and Spark the first
@@ -529,22 +532,24 @@ class _Compiler:
 
     # --- text with a grammar of its own
 
-    def _like(self, node: Any, text: object, *, folded: bool = False, escape: str = "\\") -> Typed:
+    def _like(self, node: Any, text: object, *, case_insensitive: bool = False, escape: str = "\\") -> Typed:
         value, pattern = self.value(node.this), self.value(node.expression)
-        made = self._matched(value, pattern, text, folded=folded, escape=escape)
+        made = self._matched(value, pattern, text, case_insensitive=case_insensitive, escape=escape)
         return self._negated(made, text) if node.args.get("negate") else made
 
-    def _matched(self, value: Typed, pattern: Typed, text: object, *, folded: bool, escape: str = "\\") -> Typed:
+    def _matched(
+        self, value: Typed, pattern: Typed, text: object, *, case_insensitive: bool, escape: str = "\\"
+    ) -> Typed:
         if value.kind != STRING:
             raise refused(f"LIKE of {shown(value.kind)}", text)
-        found = texts.matched(value, pattern, text, escape=escape, folded=folded)
+        found = texts.matched(value, pattern, text, escape=escape, case_insensitive=case_insensitive)
         return Typed(found, BOOLEAN, value.failures, text=text)
 
     def _negated(self, value: Typed, text: object) -> Typed:
         return Typed(~value.expr, BOOLEAN, value.failures, text=text)
 
     def _ilike(self, node: Any, text: object) -> Typed:
-        return self._like(node, text, folded=True)
+        return self._like(node, text, case_insensitive=True)
 
     def _escape(self, node: Any, text: object) -> Typed:
         escape = value_of(node.expression)
@@ -602,7 +607,7 @@ class _Compiler:
             case ("greatest" | "least", _):
                 return self._extreme(name, args, text)
             case ("like" | "ilike", [value, pattern]):
-                return self._matched(value, pattern, text, folded=name == "ilike")
+                return self._matched(value, pattern, text, case_insensitive=name == "ilike")
             case (_, [value]) if name in _CAST_FUNCTIONS:
                 return cast(value, _CAST_FUNCTIONS[name], text, self.scope)
             case _:

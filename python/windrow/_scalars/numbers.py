@@ -12,7 +12,7 @@ import pyarrow as pa
 from . import decimals
 from .casts import cast, plain
 from .growth import evaluated_once
-from .typed import ELSEWHERE, Failure, Scope, Typed, failing, merged, refused
+from .typed import COMPUTE_ELSEWHERE, Failure, Scope, Typed, failing, merged, refused
 from .types import BIGINT, DOUBLE, FLOAT, family, shown, widest_number
 
 if TYPE_CHECKING:
@@ -319,7 +319,10 @@ def rounded(args: list[Typed], scope: Scope, text: object) -> Typed:
     return Typed(
         result,
         DOUBLE,
-        (*failures, failing(unknown, "a value of 14 digits or more cannot be rounded exactly here", text, ELSEWHERE)),
+        (
+            *failures,
+            failing(unknown, "a value of 14 digits or more cannot be rounded exactly here", text, COMPUTE_ELSEWHERE),
+        ),
     )
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from .._parse.limits import excerpt
 from .casts import to_text
-from .typed import ELSEWHERE, Scope, Typed, failing, merged, refused
+from .typed import COMPUTE_ELSEWHERE, Scope, Typed, failing, merged, refused
 from .types import BOOLEAN, INT, STRING, family, shown
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def as_text(arg: Typed, text: object, scope: Scope) -> Typed:
         raise refused(f"{shown(arg.kind)} as text", text)
     failures = arg.failures
     if found[1] is not None:
-        failures += (failing(found[1], "a value whose text is not exactly Spark's", text, ELSEWHERE),)
+        failures += (failing(found[1], "a value whose text is not exactly Spark's", text, COMPUTE_ELSEWHERE),)
     return Typed(found[0], STRING, failures)
 
 
@@ -162,12 +162,14 @@ def backwards(args: list[Typed], scope: Scope, text: object) -> Typed:
     return Typed(args[0].expr.str.split("").list.reverse().list.join(""), STRING, args[0].failures)
 
 
-def matched(value: Typed, pattern: Typed, text: object, *, escape: str = "\\", folded: bool = False) -> pl.Expr:
+def matched(
+    value: Typed, pattern: Typed, text: object, *, escape: str = "\\", case_insensitive: bool = False
+) -> pl.Expr:
     """Say whether a text is LIKE a literal pattern."""
     like = pattern.literal
     if not isinstance(like, str):
         raise refused("LIKE of a pattern that is no literal text", text)
-    if folded:  # Spark compares both in small letters, of which there are others than Rust's (?i) knows
+    if case_insensitive:  # Spark compares both in small letters, of which there are others than Rust's (?i) knows
         if not like.isascii():
             raise refused("ILIKE with letters beyond ASCII", text)
         like = like.lower()
@@ -180,7 +182,7 @@ def matched(value: Typed, pattern: Typed, text: object, *, escape: str = "\\", f
             written += re.escape(following)
         else:
             written += {"%": ".*", "_": "."}.get(letter, re.escape(letter))
-    string = value.expr.str.to_lowercase() if folded else value.expr
+    string = value.expr.str.to_lowercase() if case_insensitive else value.expr
     return string.str.contains(rf"(?s)\A{written}\z")
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from .._model.intervals import Interval
 from .casts import cut_nanoseconds, local, plain
-from .typed import ELSEWHERE, Failure, Scope, Typed, failing, merged, not_months, refused
+from .typed import COMPUTE_ELSEWHERE, Failure, Scope, Typed, failing, merged, not_months, refused
 from .types import DATE, INT, INTERVAL, family, shown
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def span(args: list[Typed], scope: Scope, text: object) -> Typed:
 def _cut(args: list[Typed], text: object) -> tuple[Failure, ...]:
     """Say on which rows nanoseconds would be cut where a result has microseconds."""
     rows = [r for r in map(cut_nanoseconds, args) if r is not None]
-    return tuple(failing(r, "nanoseconds, which Spark's times have not", text, ELSEWHERE) for r in rows)
+    return tuple(failing(r, "nanoseconds, which Spark's times have not", text, COMPUTE_ELSEWHERE) for r in rows)
 
 
 def _sum(one: pl.Expr, other: pl.Expr, sign: int, text: object) -> tuple[pl.Expr, Failure]:

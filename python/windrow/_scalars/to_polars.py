@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from .._model.expressions import Column, Host, Literal, Scalar
+from .._model.expressions import Column, HostExpression, Literal, Scalar
 from .._parse.limits import OPERATORS
 from ..exceptions import SpecError, UnsupportedError
 from .compiled import compiled
@@ -64,7 +64,7 @@ def to_polars(expression: Scalar, kinds: Mapping[str, pa.DataType], *, ansi: boo
     """
     import polars as pl
 
-    if isinstance(expression, Host):
+    if isinstance(expression, HostExpression):
         return Typed(expression.value, VOID)
     if isinstance(expression, Column):
         return Typed(pl.col(expression.name), kinds.get(expression.name, VOID))

@@ -10,17 +10,28 @@ import pyarrow as pa
 
 from .._model.intervals import Interval
 from .._model.replace import replace
-from .._model.result_columns import without_places
+from .._model.result_columns import hide_result_columns
 from .._parse.grammar import text_of
 from ..exceptions import ArithmeticOverflowError, DataError, UnsupportedError, WindrowError
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["ELSEWHERE", "Failure", "Scope", "Typed", "Written", "failing", "merged", "not_months", "refused", "within"]
+__all__ = [
+    "COMPUTE_ELSEWHERE",
+    "Failure",
+    "Scope",
+    "Typed",
+    "Written",
+    "failing",
+    "merged",
+    "not_months",
+    "refused",
+    "within",
+]
 
 #: What to do about an expression that is not exact here.
-ELSEWHERE = "compute it before with the frame's own library, or on Spark"
+COMPUTE_ELSEWHERE = "compute it before with the frame's own library, or on Spark"
 
 _NO_LITERAL: Any = object()
 
@@ -37,7 +48,7 @@ class Failure:
         What Spark calls the error.
     text
         The expression that has no value.
-    way
+    remedy
         What to write instead.
     overflow
         Whether it is an overflow.
@@ -46,14 +57,14 @@ class Failure:
     rows: pl.Expr
     name: str
     text: object
-    way: str
+    remedy: str
     overflow: bool = False
 
     @property
     def error(self) -> WindrowError:
         """What is raised where there are some."""
         kind: Callable[[str], WindrowError] = ArithmeticOverflowError if self.overflow else DataError
-        return kind(f"{without_places(str(self.text))}: {self.name}; {self.way}")
+        return kind(f"{hide_result_columns(str(self.text))}: {self.name}; {self.remedy}")
 
 
 class Written:
@@ -155,9 +166,9 @@ def within(failures: Sequence[Failure], rows: pl.Expr) -> tuple[Failure, ...]:
     return tuple(replace(f, rows=f.rows & rows) for f in failures)
 
 
-def failing(rows: pl.Expr, name: str, text: object, way: str, *, overflow: bool = False) -> Failure:
+def failing(rows: pl.Expr, name: str, text: object, remedy: str, *, overflow: bool = False) -> Failure:
     """Make a failure, under the name that Spark has for the error."""
-    return Failure(rows, name, text, way, overflow)
+    return Failure(rows, name, text, remedy, overflow)
 
 
 def not_months(value: Typed, text: object) -> Typed:
@@ -167,9 +178,9 @@ def not_months(value: Typed, text: object) -> Typed:
     return value
 
 
-def refused(what: str, text: object, way: str = ELSEWHERE) -> UnsupportedError:
+def refused(what: str, text: object, remedy: str = COMPUTE_ELSEWHERE) -> UnsupportedError:
     """Make the error for what is outside the list of exact expressions."""
     return UnsupportedError(
-        f"{without_places(str(text))}: {without_places(what)} is not among the scalars that are exactly Spark's here; "
-        f"{way}"
+        f"{hide_result_columns(str(text))}: {hide_result_columns(what)} is not among the scalars that are exactly "
+        f"Spark's here; {remedy}"
     )

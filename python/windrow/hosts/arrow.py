@@ -9,10 +9,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .._execute.arrow_columns import empty_table, whole
+from .._execute.arrow_columns import as_single_array, empty_table
 from .._execute.explained_call import ExplainedCall
 from .._execute.in_memory import ArrowRunner, WorkingColumns, explained_calls
-from .._execute.run_metrics import Run, in_memory
+from .._execute.run_metrics import Run, measure
 from .._execute.steps import run_steps
 from .._execute.stream import stream_operator
 from .._execute.take_rows import take_rows
@@ -87,19 +87,19 @@ class ArrowHost(QueryHost):
     def _read(self, reader: pa.RecordBatchReader, query: Query, context: Context) -> Iterator[pa.RecordBatch]:
         yield from context.run(super().answer, reader.read_all(), query).to_batches()
 
-    def kept(self, frame: pa.Table, keep: str, text: str) -> pa.Table:
+    def keep_rows(self, frame: pa.Table, keep: str, text: str) -> pa.Table:
         """Keep the rows for which the column ``keep`` is true, and drop it."""
         marks = frame[keep]
         if not (pa.types.is_boolean(marks.type) or pa.types.is_null(marks.type)):
             raise not_boolean(text, marks.type)
-        return _taken(frame.drop_columns([keep]), pc.indices_nonzero(marks.cast(pa.bool_())))
+        return _take_rows(frame.drop_columns([keep]), pc.indices_nonzero(marks.cast(pa.bool_())))
 
-    def ordered(self, frame: pa.Table, number: str) -> pa.Table:
-        """Order the rows by the column ``number``, and drop it."""
-        return _taken(frame.drop_columns([number]), pc.sort_indices(frame[number]))
+    def sort_rows(self, frame: pa.Table, number: str) -> pa.Table:
+        """Sort the rows by the column ``number``, and drop that column."""
+        return _take_rows(frame.drop_columns([number]), pc.sort_indices(frame[number]))
 
-    def cut(self, frame: pa.Table, offset: int, limit: int | None) -> pa.Table:
-        """Pass over some rows, and keep some of the rest."""
+    def slice_rows(self, frame: pa.Table, offset: int, limit: int | None) -> pa.Table:
+        """Skip ``offset`` rows, then keep at most ``limit``."""
         return frame.slice(offset, limit)
 
 
@@ -117,11 +117,11 @@ def _batch(table: pa.Table) -> pa.RecordBatch:
     """Give a table as one batch."""
     if not table.num_columns:
         return table.combine_chunks().to_batches()[0] if table.num_rows else pa.record_batch([], schema=table.schema)
-    return pa.RecordBatch.from_arrays([whole(c) for c in table.columns], schema=table.schema)
+    return pa.RecordBatch.from_arrays([as_single_array(c) for c in table.columns], schema=table.schema)
 
 
-def _taken(table: pa.Table, rows: pa.Array) -> pa.Table:
-    check = Checker().checked
+def _take_rows(table: pa.Table, rows: pa.Array) -> pa.Table:
+    check = Checker().validated
     columns = [take_rows(check(c, n, text=False), rows) for n, c in zip(table.column_names, table.columns, strict=True)]
     return _table(columns, table.schema, len(rows))
 
@@ -151,7 +151,7 @@ class _TableRunner(ArrowRunner[pa.Table]):
 
 def _run_table(table: pa.Table, plan: StepPlan, *, presorted: bool) -> pa.Table:
     working = WorkingColumns(table.columns, table.num_columns, table.num_rows, table.schema)
-    with in_memory(plan.shown, table.num_rows) as run:
+    with measure(plan.shown, table.num_rows) as run:
         return run_steps(_TableRunner(table, run, presorted=presorted), working, plan)
 
 

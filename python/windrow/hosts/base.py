@@ -1,8 +1,8 @@
-"""What a host is, and which host takes a frame.
+"""The host protocol, and the registry of hosts.
 
-A host knows the frames of one library: their columns, and how window calls on them are computed and explained. Nothing
-else asks what kind of frame it has. Hosts of other packages are entry points of the group ``windrow.hosts``, each an
-object with the methods of :class:`Host`.
+A host handles the frames of one library: their columns, and how window calls on them are computed and explained. No
+other module depends on the kind of frame. Hosts of other packages are entry points of the group ``windrow.hosts``, each
+an object with the methods of :class:`Host`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import pyarrow as pa
 from .._execute.arrow_columns import empty_table
 from .._execute.explained_call import ExplainedCall
 from .._execute.in_memory import explained_calls
-from .._execute.run_metrics import Measured, collected
+from .._execute.run_metrics import Measured, capture
 from .._parse.items import read_items
 from .._parse.query import Query, read_query
 from .._plan.bind import plan_steps
@@ -53,14 +53,14 @@ class FrameSchema(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ComputeArguments:
-    """What ``with_columns``, ``select`` and ``explain`` were told beside the items."""
+    """The keyword arguments of ``with_columns``, ``select`` and ``explain`` beside the items."""
 
     sort: bool | str | None = None
     engine: str | None = None
     spread: str | None = None
 
     def in_memory(self) -> bool | None:
-        """Give ``sort`` for a frame that is not Spark's, where the other two have no meaning.
+        """Return ``sort`` for a frame that is not Spark's; the other two are for Spark only.
 
         Raises
         ------
@@ -83,16 +83,16 @@ class Host(Protocol):
     name: str
 
     def accepts(self, value: Any) -> bool:
-        """Whether a value is a frame of this host; the library it comes from need not be imported for that."""
+        """Whether a value is a frame of this host; does not import the frame's library."""
 
     def accepts_schema(self, value: Any) -> bool:
         """Whether a value is a schema of this host."""
 
     def check(self, arguments: ComputeArguments) -> None:
-        """Refuse what no frame of this host can be computed with."""
+        """Refuse arguments that no frame of this host supports."""
 
     def opened(self, frame: Any) -> Any:
-        """Give what steps run over: the frame, or what it is read into, which has a host of its own."""
+        """Return the frame that steps run over: this one, or what it is read into, which has a host of its own."""
 
     def schema(self, value: Any) -> FrameSchema:
         """Give the schema of a frame or of a schema."""
@@ -107,7 +107,7 @@ class Host(Protocol):
         """Run the steps of a plan over a frame."""
 
     def explain(self, frame: Any, plan: StepPlan, arguments: ComputeArguments, *, metrics: bool) -> Explanation:
-        """Say how that would be done; with ``metrics`` do it, and give the figures."""
+        """Explain how the steps would be run; with ``metrics`` run them, and report the metrics."""
 
     def query(self, frame: Any, tree: Any) -> Query:
         """Read the tree of a query of :func:`windrow.sql`, which sqlglot has parsed."""
@@ -117,14 +117,14 @@ class Host(Protocol):
 
 
 class MemoryHost:
-    """What hosts of frames in memory have in common."""
+    """Base class of hosts of frames in memory."""
 
     def accepts_schema(self, value: Any) -> bool:
         """Whether a value is a schema of this host: it has none of its own."""
         return False
 
     def check(self, arguments: ComputeArguments) -> None:
-        """Refuse what no frame of this host can be computed with."""
+        """Refuse arguments that no frame of this host supports."""
         arguments.in_memory()
 
     def opened(self, frame: Any) -> Any:
@@ -149,23 +149,23 @@ class MemoryHost:
         raise NotImplementedError
 
     def finish(self, result: Any) -> None:
-        """Have what is not computed yet of a result computed."""
+        """Compute a lazy result."""
 
     def explained(self, frame: Any, plan: StepPlan, sort: bool | None) -> list[list[ExplainedCall]]:
-        """Run the steps of a plan over no rows, and say for each step of calls how they are computed.
+        """Run the steps of a plan over no rows, and explain the calls of each step.
 
-        Whatever :meth:`run` would refuse is refused. A host that does not say how runs as Arrow's.
+        Refuses whatever :meth:`run` would refuse. The default runs the steps as for a pyarrow Table.
         """
         nothing = empty_table(self.schema(frame).arrow)
         return explained_calls(nothing.columns, plan, current(), nothing.schema, presorted=sort is False)
 
     def explain(self, frame: Any, plan: StepPlan, arguments: ComputeArguments, *, metrics: bool) -> Explanation:
-        """Say how the steps of a plan would be run; with ``metrics`` run them, and give the figures."""
+        """Explain how the steps of a plan would be run; with ``metrics`` run them, and report the metrics."""
         explained = explain_plan(plan, self.explained(frame, plan, arguments.in_memory()))
         if not metrics:
             return explained
         begun = perf_counter()
-        with collected() as runs:
+        with capture() as runs:
             self.finish(self.run(frame, plan, arguments))
         seconds = perf_counter() - begun
         measured = Measured(", ".join(o.name for o in plan.outputs), runs)
@@ -173,7 +173,7 @@ class MemoryHost:
 
     def query(self, frame: Any, tree: Any) -> Query:
         """Read the tree of a query over a frame."""
-        return read_query(tree, self.columns(frame), folded=False)
+        return read_query(tree, self.columns(frame), case_insensitive=False)
 
     def answer(self, frame: Any, query: Query) -> Any:
         """Answer a query over a frame."""
@@ -196,14 +196,14 @@ class ReadAsTable(MemoryHost):
 
 
 def read_table(value: Any) -> pa.Table:
-    """Read an object that gives an Arrow stream or array as a table, and say what is wrong with one that is none."""
+    """Read an object that exports an Arrow stream or array as a table."""
     with _readable(value):
         return pa.table(value)
 
 
 @contextmanager
 def _readable(value: Any) -> Iterator[None]:
-    """Have what is raised over an object within a block be windrow's own error."""
+    """Translate exceptions raised over an object within a block to windrow's own."""
     try:
         yield
     except MemoryError:
@@ -223,7 +223,7 @@ _FALLBACKS: list[Host] = []
 
 
 def register_host(host: Host, *, fallback: bool = False) -> None:
-    """Have a host asked for its frames from now on; a ``fallback`` is asked when all others have been."""
+    """Register a host; a ``fallback`` is asked after all others."""
     (_FALLBACKS if fallback else _HOSTS).append(host)
 
 
@@ -248,9 +248,9 @@ def host_of(frame: Any) -> Host:
     for host in _HOSTS:
         if host.accepts(frame):
             return host
-    # a scan of all that is installed, so only for what no host of windrow's own knows by its class
+    # entry-point scan: slow, so only if no built-in host accepts the frame
     for host in _installed():
-        if _takes(host, frame):
+        if _accepts(host, frame):
             return host
     for host in _FALLBACKS:
         if host.accepts(frame):
@@ -267,7 +267,7 @@ def host_of(frame: Any) -> Host:
 
 
 def opened(frame: Any) -> tuple[Host, Any]:
-    """Give the host that runs steps over a frame, and what it runs them over.
+    """Return the host that runs steps over a frame, and the frame that it runs them over.
 
     Parameters
     ----------
@@ -285,8 +285,8 @@ def opened(frame: Any) -> tuple[Host, Any]:
         If no host accepts it.
     """
     host = host_of(frame)
-    made = host.opened(frame)
-    return (host, frame) if made is frame else opened(made)
+    frame_or_table = host.opened(frame)
+    return (host, frame) if frame_or_table is frame else opened(frame_or_table)
 
 
 def schema_of(value: Any) -> FrameSchema:
@@ -337,22 +337,22 @@ def _installed() -> tuple[Host, ...]:
         try:
             hosts.append(point.load())
         except Exception as error:
-            _warn_of(f"the entry point {point.name!r} of windrow.hosts cannot be loaded, and is left out", error)
+            _warn_about(f"the entry point {point.name!r} of windrow.hosts cannot be loaded, and is left out", error)
     return tuple(hosts)
 
 
-def _takes(host: Host, frame: Any) -> bool:
-    """Ask a host of another package whether it accepts a frame; one that fails over it does not."""
+def _accepts(host: Host, frame: Any) -> bool:
+    """Whether a host of another package accepts a frame; a host that raises does not."""
     try:
         return bool(host.accepts(frame))
     except WindrowError:  # it says why not
         raise
     except Exception as error:
-        _warn_of(
+        _warn_about(
             f"the host {getattr(host, 'name', host)!r} fails over {type(frame).__name__}, and is passed over", error
         )
         return False
 
 
-def _warn_of(text: str, error: Exception) -> None:
+def _warn_about(text: str, error: Exception) -> None:
     warnings.warn(f"{text}: {type(error).__name__}: {error}", RuntimeWarning, stacklevel=2)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from .._model.expressions import is_instance
+from .._model.expressions import is_instance_by_name
 from .._parse.query import Query
 from .._plan.steps import StepPlan
 from ..exceptions import DataError
@@ -24,7 +24,7 @@ class DuckDBHost(MemoryHost):
 
     def accepts(self, value: Any) -> bool:
         """Whether a value is a relation."""
-        return any(is_instance(value, package, "DuckDBPyRelation") for package in ("_duckdb", "duckdb"))
+        return any(is_instance_by_name(value, package, "DuckDBPyRelation") for package in ("_duckdb", "duckdb"))
 
     def schema(self, value: Any) -> FrameSchema:
         """Give the schema of a relation, of which no row is computed."""

@@ -17,9 +17,9 @@ import pyarrow as pa
 
 from .._execute.explained_call import ExplainedCall
 from .._execute.in_memory import ArrowRunner, WorkingColumns, explained_calls
-from .._execute.run_metrics import Run, in_memory
+from .._execute.run_metrics import Run, measure
 from .._execute.steps import run_steps
-from .._model.expressions import Literal, is_instance
+from .._model.expressions import Literal, is_instance_by_name
 from .._model.outputs import Output
 from .._model.windows import Window
 from .._parse.items import read_items
@@ -48,7 +48,7 @@ class PandasHost(QueryHost):
 
     def accepts(self, value: Any) -> bool:
         """Whether a value is a DataFrame."""
-        return is_instance(value, "pandas", "DataFrame")
+        return is_instance_by_name(value, "pandas", "DataFrame")
 
     def schema(self, value: Any) -> FrameSchema:
         """Give the schema of a frame."""
@@ -63,7 +63,7 @@ class PandasHost(QueryHost):
     def plan(self, frame: Any, items: Sequence[Any], named: Mapping[str, Any], *, selecting: bool) -> StepPlan:
         """Plan the steps that give some items; a column whose label is no string is named by its text."""
         names = names_of(frame)
-        with _index_levels_told(frame):
+        with _index_level_hint(frame):
             outputs = read_items(items, named, names, selecting=selecting)
             refuse_numbers(outputs, frame, names)
             return plan_steps(outputs, names, selecting=selecting)
@@ -72,42 +72,42 @@ class PandasHost(QueryHost):
         """Run the steps of a plan over a frame; the index stays."""
         names = plan.columns[: plan.width]
         working = WorkingColumns(_Columns(frame, names), plan.width, len(frame))
-        with _index_levels_told(frame), in_memory(plan.shown, len(frame)) as run:
+        with _index_level_hint(frame), measure(plan.shown, len(frame)) as run:
             runner = _PandasRunner(frame, plan, run, presorted=arguments.in_memory() is False)
             return run_steps(runner, working, plan)
 
     def explained(self, frame: Any, plan: StepPlan, sort: bool | None) -> list[list[ExplainedCall]]:
         """Run the steps of a plan over no rows, and say for each step of calls how they are computed."""
-        with _index_levels_told(frame):
+        with _index_level_hint(frame):
             columns = _Columns(frame, plan.columns[: plan.width], without_rows=True)
             return explained_calls(columns, plan, current(), presorted=sort is False)
 
     def query(self, frame: Any, tree: Any) -> Query:
         """Read the tree of a query over a frame."""
-        with _index_levels_told(frame):
+        with _index_level_hint(frame):
             return super().query(frame, tree)
 
     def answer(self, frame: Any, query: Query) -> Any:
         """Answer a query over a frame."""
-        with _index_levels_told(frame):
+        with _index_level_hint(frame):
             return super().answer(frame, query)
 
-    def kept(self, frame: Any, keep: str, text: str) -> Any:
+    def keep_rows(self, frame: Any, keep: str, text: str) -> Any:
         """Keep the rows for which the column ``keep`` is true, and drop it."""
         index = names_of(frame).index(keep)
         marks = pa.Array.from_pandas(frame.iloc[:, index])
         if not (pa.types.is_boolean(marks.type) or pa.types.is_null(marks.type)):
             raise not_boolean(text, marks.type)
         mask = marks.cast(pa.bool_()).fill_null(False).to_numpy(zero_copy_only=False)
-        return frame.loc[mask].iloc[:, _without(frame, index)]
+        return frame.loc[mask].iloc[:, _other_columns(frame, index)]
 
-    def ordered(self, frame: Any, number: str) -> Any:
-        """Order the rows by the column ``number``, and drop it."""
+    def sort_rows(self, frame: Any, number: str) -> Any:
+        """Sort the rows by the column ``number``, and drop that column."""
         index = names_of(frame).index(number)
-        return frame.iloc[frame.iloc[:, index].to_numpy().argsort(kind="stable"), _without(frame, index)]
+        return frame.iloc[frame.iloc[:, index].to_numpy().argsort(kind="stable"), _other_columns(frame, index)]
 
-    def cut(self, frame: Any, offset: int, limit: int | None) -> Any:
-        """Pass over some rows, and keep some of the rest."""
+    def slice_rows(self, frame: Any, offset: int, limit: int | None) -> Any:
+        """Skip ``offset`` rows, then keep at most ``limit``."""
         return frame.iloc[offset : None if limit is None else offset + limit]
 
 
@@ -131,7 +131,7 @@ class _PandasRunner(ArrowRunner["pd.DataFrame"]):
         old = [(name, i) for name, i in step.columns if i < plan.width]
         result: pd.DataFrame = frame.iloc[:, [i for _, i in old]]
         if any(name != names[i] for name, i in old):
-            result.columns = _labelled(
+            result.columns = _as_labels(
                 [frame.columns[i] if name == names[i] else _label(frame, name) for name, i in old], frame.columns
             )
         reads = plan.columns_read()
@@ -146,16 +146,16 @@ class _PandasRunner(ArrowRunner["pd.DataFrame"]):
 
 
 @contextmanager
-def _index_levels_told(frame: pd.DataFrame) -> Iterator[None]:
+def _index_level_hint(frame: pd.DataFrame) -> Iterator[None]:
     """Have an error about an unknown column say what to write where a level of the index has that name."""
     try:
         yield
     except SpecError as error:
         if error.column is None or error.column not in frame.index.names:
             raise
-        said = str(error).removesuffix(error.hint)
+        message = str(error).removesuffix(error.hint)
         raise SpecError(
-            f"{said}; {error.column!r} is a level of the index, and calls read columns: write frame.reset_index()"
+            f"{message}; {error.column!r} is a level of the index, and calls read columns: write frame.reset_index()"
         ) from None
 
 
@@ -165,14 +165,14 @@ def _label(frame: pd.DataFrame, name: str) -> Any:
     return name if levels == 1 else (name, *[""] * (levels - 1))
 
 
-def _labelled(labels: Sequence[Any], like: Any) -> Any:
+def _as_labels(labels: Sequence[Any], like: Any) -> Any:
     """Give labels as an index of the levels of another."""
     import pandas as pd
 
     return labels if like.nlevels == 1 else pd.MultiIndex.from_tuples(labels, names=like.names)
 
 
-def _without(frame: pd.DataFrame, index: int) -> list[int]:
+def _other_columns(frame: pd.DataFrame, index: int) -> list[int]:
     return [i for i in range(frame.shape[1]) if i != index]
 
 
@@ -180,9 +180,9 @@ def names_of(frame: pd.DataFrame) -> list[str]:
     """Name a frame's columns: a label that is no string by its text, where no other column is called so."""
     labels: list[Any] = list(frame.columns)
     texts = [_text(c) for c in labels]
-    taken = Counter(texts)
+    counts = Counter(texts)
     return [
-        text if isinstance(label, str) or taken[text] == 1 else f"\0{index}"
+        text if isinstance(label, str) or counts[text] == 1 else f"\0{index}"
         for index, (label, text) in enumerate(zip(labels, texts, strict=True))
     ]
 
@@ -221,11 +221,11 @@ def refuse_numbers(outputs: Sequence[Output], frame: pd.DataFrame, names: Sequen
                 value = part.value if isinstance(part, Literal) else None
                 if isinstance(value, int) and not isinstance(value, bool) and value in numbers:
                     name = numbers[value]
-                    way = f"the column labelled {value} is written {name!r}"
+                    advice = f"the column labelled {value} is written {name!r}"
                     if name.startswith("\0"):
-                        way = f"the column labelled {value} has no name of its own, give it one"
+                        advice = f"the column labelled {value} has no name of its own, give it one"
                     raise SpecError(
-                        f"{call.sql}: {value} is a number here, the same for each row; {way}. For the number "
+                        f"{call.sql}: {value} is a number here, the same for each row; {advice}. For the number "
                         f"write wr.lit({float(value)}), and count() for count({value})"
                     )
 

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import pyarrow as pa
 
-from .._execute.evaluate import ColumnTypes, Expressions, evaluating
+from .._execute.evaluate import ColumnTypes, Expressions, polars_errors_translated
 from .._execute.explained_call import ExplainedCall
 from .._execute.native import input_table, window_columns
-from .._execute.ordered_categories import carried_order, ordered_columns, ordered_type
-from .._execute.run_metrics import Run, in_memory, listener
+from .._execute.ordered_categories import ordered_columns, ordered_results, ordered_type
+from .._execute.run_metrics import Run, current_reporter, measure
 from .._execute.steps import run_steps
-from .._model.expressions import Expr, Host, Scalar, is_instance
+from .._model.expressions import Expr, HostExpression, Scalar, is_instance_by_name
 from .._plan.bound import BoundCall
 from .._plan.steps import Compute, Evaluate, NamedScalar, Project, StepPlan
 from .._scalars.to_polars import within_limits
@@ -43,7 +43,7 @@ class PolarsReader:
 
     def owns(self, value: Any) -> bool:
         """Whether a value is a Polars expression."""
-        return is_instance(value, "polars", "Expr")
+        return is_instance_by_name(value, "polars", "Expr")
 
     def expression(self, value: Any) -> Expr:
         """Read an argument, a key or a condition."""
@@ -53,7 +53,7 @@ class PolarsReader:
         """Read an order key: a Polars expression says nothing of an order."""
         return _host(value), False, True
 
-    def item(self, value: Any, *, plain: bool, own: Callable[[Any], str | None] | None) -> NoReturn:
+    def item(self, value: Any, *, plain: bool, frame_column: Callable[[Any], str | None] | None) -> NoReturn:
         """Refuse an item, which no Polars expression can be."""
         raise SpecError(
             "a Polars expression is not a window call; write wr.sum('x').over(wr.window(...)) or a SQL string, and use "
@@ -73,12 +73,12 @@ class PolarsReader:
             return None
 
 
-def _host(value: Any) -> Host:
+def _host(value: Any) -> HostExpression:
     within_limits(value)
     if value.meta.has_multiple_outputs():
         raise SpecError(f"{value} is several columns, and one is expected here; write a call for each")
     reads, other_rows = columns_and_other_rows(value)
-    return Host(value, HOST, reads=reads, other_rows=other_rows)
+    return HostExpression(value, HOST, reads=reads, other_rows=other_rows)
 
 
 class PolarsHost(QueryHost):
@@ -88,7 +88,7 @@ class PolarsHost(QueryHost):
 
     def accepts(self, value: Any) -> bool:
         """Whether a value is a DataFrame or a LazyFrame."""
-        return is_instance(value, "polars", "DataFrame") or _is_lazy(value)
+        return is_instance_by_name(value, "polars", "DataFrame") or _is_lazy(value)
 
     def schema(self, value: Any) -> FrameSchema:
         """Give the schema of a frame."""
@@ -103,7 +103,7 @@ class PolarsHost(QueryHost):
         presorted = arguments.in_memory() is False
         if _is_lazy(frame):
             return run_lazy(frame, plan, presorted=presorted)
-        with in_memory(plan.shown, frame.height) as run:
+        with measure(plan.shown, frame.height) as run:
             return run_steps(_PolarsRunner(plan, run, current(), presorted=presorted), _Working(frame), plan)
 
     def explained(self, frame: Any, plan: StepPlan, sort: bool | None) -> list[list[ExplainedCall]]:
@@ -126,7 +126,7 @@ class PolarsHost(QueryHost):
             return frame.filter(condition_of(frame, condition, current()))
         return super().where(frame, condition)
 
-    def kept(self, frame: Any, keep: str, text: str) -> Any:
+    def keep_rows(self, frame: Any, keep: str, text: str) -> Any:
         """Keep the rows for which the column ``keep`` is true, and drop it."""
         import polars as pl
 
@@ -135,12 +135,12 @@ class PolarsHost(QueryHost):
             raise not_boolean(text, dtype)
         return frame.filter(pl.col(keep).cast(pl.Boolean)).drop(keep)
 
-    def ordered(self, frame: Any, number: str) -> Any:
-        """Order the rows by the column ``number``, and drop it."""
+    def sort_rows(self, frame: Any, number: str) -> Any:
+        """Sort the rows by the column ``number``, and drop that column."""
         return frame.sort(number).drop(number)
 
-    def cut(self, frame: Any, offset: int, limit: int | None) -> Any:
-        """Pass over some rows, and keep some of the rest."""
+    def slice_rows(self, frame: Any, offset: int, limit: int | None) -> Any:
+        """Skip ``offset`` rows, then keep at most ``limit``."""
         import polars as pl
 
         rows = 2**32 - 1 if pl.get_index_type() == pl.UInt32 else 2**62  # more than a frame can have
@@ -148,7 +148,7 @@ class PolarsHost(QueryHost):
 
 
 def _is_lazy(frame: Any) -> bool:
-    return is_instance(frame, "polars", "LazyFrame")
+    return is_instance_by_name(frame, "polars", "LazyFrame")
 
 
 def run_lazy(frame: pl.LazyFrame, plan: StepPlan, *, presorted: bool) -> pl.LazyFrame:
@@ -179,10 +179,10 @@ def run_lazy(frame: pl.LazyFrame, plan: StepPlan, *, presorted: bool) -> pl.Lazy
     # what is wrong is found on no rows
     nothing = _Working(pl.DataFrame(schema=schema))
     result = run_steps(_PolarsRunner(plan, Run(str), options, presorted=False), nothing, plan).schema
-    report = listener()  # Polars may compute on a thread of its own
+    report = current_reporter()  # Polars may compute on a thread of its own
 
     def compute(collected: pl.DataFrame) -> pl.DataFrame:
-        with in_memory(plan.shown, collected.height, report) as run:
+        with measure(plan.shown, collected.height, report) as run:
             return run_steps(_PolarsRunner(plan, run, options, presorted=presorted), _Working(collected), plan)
 
     # The function sees whole partitions only if nothing is pushed through it: a filter, slice or projection after it
@@ -232,7 +232,7 @@ class _PolarsRunner:
         with self._run.stage("evaluate"):
             types = _types_of(working.frame.schema, working.ordered)
             expressions = Expressions(step.scalars, types, self._options)
-            frame = expressions.computed(working.frame)
+            frame = expressions.with_expressions(working.frame)
         texts = working.texts | {s.name: s.text for s in step.scalars}
         return _Working(frame, working.ordered | expressions.ordered, texts)
 
@@ -248,7 +248,7 @@ class _PolarsRunner:
         fields, columns = window_columns(
             table, step.calls, self._options, presorted=self._presorted, ordered=known, explained=self._explained
         )
-        ordered = working.ordered | carried_order(step.calls, fields, working.ordered)
+        ordered = working.ordered | ordered_results(step.calls, fields, working.ordered)
         self._run.metrics.sections += 1
         made = [_decimals(column, call) for column, call in zip(columns, step.calls, strict=True)]
         computed = pl.DataFrame(pa.table(made, names=[c.name for c in step.calls]))
@@ -399,8 +399,8 @@ def condition_of(frame: pl.LazyFrame, condition: Scalar, options: Options) -> pl
     schema = frame.collect_schema()
     scalar = NamedScalar("", condition, str(condition))
     expressions = Expressions([scalar], _types_of(schema), options)
-    with evaluating([scalar]):
-        dtype = pl.DataFrame(schema=schema).lazy().select(expressions.made[0]).collect_schema()[""]
+    with polars_errors_translated([scalar]):
+        dtype = pl.DataFrame(schema=schema).lazy().select(expressions.exprs[0]).collect_schema()[""]
     if dtype not in (pl.Boolean, pl.Null):
         raise SpecError(f"WHERE {condition} gives {dtype}, and a condition gives true or false")
     return expressions.condition()

@@ -29,10 +29,10 @@ _BOOLEAN: Final = {
     "IsNotNull", "IsNull", "Not",
 }  # fmt: skip
 # What stands for columns by another way than their names.
-_CHOOSING: Final = re.compile('"(Selector|Wildcard|Columns|DtypeColumn|IndexColumn|Nth|Exclude)"|"Column":"\\^')
-_NOT: Final = {"ConcatVertical", "Explode"}
+_SELECTS_COLUMNS: Final = re.compile('"(Selector|Wildcard|Columns|DtypeColumn|IndexColumn|Nth|Exclude)"|"Column":"\\^')
+_CROSS_ROW: Final = {"ConcatVertical", "Explode"}
 # What these look for, or put in its place, is all of a column where it is not a literal.
-_SETS: Final = {
+_SET_FUNCTIONS: Final = {
     "ContainsAny", "ContainsMany", "ExtractMany", "FindMany", "IsIn", "Replace", "ReplaceMany", "ReplaceStrict",
 }  # fmt: skip
 
@@ -56,7 +56,7 @@ def columns_and_other_rows(expression: Any) -> tuple[frozenset[str] | None, tupl
         tree = json.loads(text)
     except Exception:  # a function that cannot be written down
         return None, ("a function of the user's",)
-    return None if _CHOOSING.search(text) else frozenset(_columns(tree)), _other_rows(tree)
+    return None if _SELECTS_COLUMNS.search(text) else frozenset(_columns(tree)), _other_rows(tree)
 
 
 def _columns(tree: Any) -> set[str]:
@@ -82,16 +82,16 @@ def _other_rows(tree: Any) -> tuple[str, ...]:
             pending += node
         elif isinstance(node, dict) and len(node) == 1:
             ((name, content),) = node.items()
-            pending += _look(name, content, found)
+            pending += _inspect(name, content, found)
         elif isinstance(node, str) and node not in ("Element", "Wildcard"):
             found[node] = None  # such as Len
     return tuple(found)
 
 
-def _look(name: str, content: Any, found: dict[str, None]) -> list[Any]:
+def _inspect(name: str, content: Any, found: dict[str, None]) -> list[Any]:
     """Note what a node does, and give those below it."""
     if name == "Function":
-        if (function := _named(content["function"], content["input"])) is not None:
+        if (function := _cross_row_name(content["function"], content["input"])) is not None:
             found[function] = None
         return list(content["input"])
     if name == "AnonymousFunction":
@@ -117,7 +117,7 @@ def _look(name: str, content: Any, found: dict[str, None]) -> list[Any]:
     return [content[0] if isinstance(content, list) else content]
 
 
-def _named(function: Any, inputs: list[Any]) -> str | None:
+def _cross_row_name(function: Any, inputs: list[Any]) -> str | None:
     """Name a function that is not known to be of one row."""
     name, inner, options = function, None, None
     if isinstance(function, dict):
@@ -126,12 +126,12 @@ def _named(function: Any, inputs: list[Any]) -> str | None:
             inner, options = next(iter(inner.items()), (None, None))
         inner = inner if isinstance(inner, str) else None
     one = inner if name == "Boolean" or name in _FAMILIES else name
-    if one in _SETS and not all(_is_literal(i) for i in inputs[1:]):
+    if one in _SET_FUNCTIONS and not all(_is_literal(i) for i in inputs[1:]):
         return str(one)
     if name == "Boolean":
         return None if inner in _BOOLEAN else str(inner)
     if name in _FAMILIES:
-        return str(inner) if inner in _NOT or _infers(inner, options) else None
+        return str(inner) if inner in _CROSS_ROW or _infers_from_values(inner, options) else None
     return None if name in _FUNCTIONS else str(name)
 
 
@@ -141,7 +141,7 @@ def _is_literal(node: Any) -> bool:
     return isinstance(node, dict) and "Literal" in node
 
 
-def _infers(name: str | None, options: Any) -> bool:
+def _infers_from_values(name: str | None, options: Any) -> bool:
     """Whether a function of texts takes a format or a type from the first values of its column."""
     if name == "Strptime":
         return bool(options[1]["format"] is None)

@@ -10,10 +10,10 @@ from typing import Any
 
 from .._model.calls import Call, Derived
 from .._model.expressions import Column, Item, Literal, Scalar, Sql
-from .._model.names import fresh, unique_names
+from .._model.names import unique_names, unused_name
 from .._model.outputs import Output
 from .._model.replace import replace
-from .._model.result_columns import place
+from .._model.result_columns import result_column
 from .._model.windows import Order, Window
 from .._parse.query import Query
 from .._plan.bind import plan_steps
@@ -37,18 +37,18 @@ class QueryHost(MemoryHost):
 
     def where(self, frame: Any, condition: Scalar) -> Any:
         """Keep the rows for which a condition over the frame's columns is true."""
-        return self.kept(*marked(self, frame, condition), f"WHERE {condition}")
+        return self.keep_rows(*with_condition_column(self, frame, condition), f"WHERE {condition}")
 
-    def kept(self, frame: Any, keep: str, text: str) -> Any:
-        """Keep the rows for which the column ``keep`` is true, and drop it; ``text`` names it in a message."""
+    def keep_rows(self, frame: Any, keep: str, text: str) -> Any:
+        """Keep the rows for which the column ``keep`` is true, and drop that column; ``text`` names it in messages."""
         raise NotImplementedError
 
-    def ordered(self, frame: Any, number: str) -> Any:
-        """Order the rows by the column ``number``, and drop it."""
+    def sort_rows(self, frame: Any, number: str) -> Any:
+        """Sort the rows by the column ``number``, and drop that column."""
         raise NotImplementedError
 
-    def cut(self, frame: Any, offset: int, limit: int | None) -> Any:
-        """Pass over some rows, and keep some of the rest."""
+    def slice_rows(self, frame: Any, offset: int, limit: int | None) -> Any:
+        """Skip ``offset`` rows, then keep at most ``limit``."""
         raise NotImplementedError
 
 
@@ -71,8 +71,8 @@ def answer(host: QueryHost, frame: Any, query: Query) -> Any:
     """
     if query.where is not None:
         frame = host.where(frame, query.where)
-    taken = {n.lower() for n in (*host.columns(frame), *(o.name for o in query.outputs))}
-    keep, number = fresh(KEEP, taken), fresh(NUMBER, taken)
+    names_in_use = {n.lower() for n in (*host.columns(frame), *(o.name for o in query.outputs))}
+    keep, number = unused_name(KEEP, names_in_use), unused_name(NUMBER, names_in_use)
     hidden = []
     if query.qualify is not None:
         condition = query.qualify
@@ -85,40 +85,40 @@ def answer(host: QueryHost, frame: Any, query: Query) -> Any:
     plan = host.plan(frame, [*query.outputs, *hidden], {}, selecting=True)
     result = host.run(frame, plan, ComputeArguments())
     if query.qualify is not None:
-        result = host.kept(result, keep, f"QUALIFY {query.qualify}")
+        result = host.keep_rows(result, keep, f"QUALIFY {query.qualify}")
     if query.distinct:
-        result = host.kept(_firsts_marked(host, result, keep, number), keep, "DISTINCT")
+        result = host.keep_rows(_mark_first_rows(host, result, keep, number), keep, "DISTINCT")
     if query.order:
-        result = host.ordered(result, number)
+        result = host.sort_rows(result, number)
     if query.offset or query.limit is not None:
-        result = host.cut(result, query.offset, query.limit)
+        result = host.slice_rows(result, query.offset, query.limit)
     return result
 
 
-def marked(host: QueryHost, frame: Any, condition: Scalar) -> tuple[Any, str]:
-    """Give a frame with a column that says for which rows a condition is true, and that column's name."""
-    keep = fresh(KEEP, {n.lower() for n in host.columns(frame)})
+def with_condition_column(host: QueryHost, frame: Any, condition: Scalar) -> tuple[Any, str]:
+    """Add a column with the value of a condition; return the frame and the column's name."""
+    keep = unused_name(KEEP, {n.lower() for n in host.columns(frame)})
     plan = host.plan(frame, [Output(keep, Derived(condition, {}, str(condition)))], {}, selecting=False)
     return host.run(frame, plan, ComputeArguments()), keep
 
 
-def _firsts_marked(host: QueryHost, frame: Any, keep: str, number: str) -> Any:
-    """Give a frame with a column that says which rows are the first of those that are alike, but for their number."""
+def _mark_first_rows(host: QueryHost, frame: Any, keep: str, number: str) -> Any:
+    """Add a column that marks the first of each group of equal rows, ignoring their number."""
     columns = host.columns(frame)
     names = unique_names(columns)  # by which calls find each of several columns of one name
     keys = tuple(Column(n) for n in names if n != number)
     first = Call("row_number", window=Window(keys, (Order(Literal(1)),)))
-    is_first = Derived(Sql(f"{place(first)} = 1"), {place(first): first}, "DISTINCT")
+    is_first = Derived(Sql(f"{result_column(first)} = 1"), {result_column(first): first}, "DISTINCT")
     try:
         plan = plan_steps([Output(keep, is_first)], names)
-        kept = [(columns[i] if i < len(columns) else name, i) for name, i in plan.project.columns]
-        plan = replace(plan, steps=(*plan.steps[:-1], Project(tuple(kept))))
+        projection = [(columns[i] if i < len(columns) else name, i) for name, i in plan.project.columns]
+        plan = replace(plan, steps=(*plan.steps[:-1], Project(tuple(projection))))
         return host.run(frame, plan, ComputeArguments())
     except (SpecError, UnsupportedError) as error:
-        said = str(error).replace(first.sql, "DISTINCT")
-        if said == str(error):
+        message = str(error).replace(first.sql, "DISTINCT")
+        if message == str(error):
             raise
-        raise type(error)(said) from None
+        raise type(error)(message) from None
 
 
 def not_boolean(text: str, dtype: Any) -> SpecError:

@@ -83,7 +83,7 @@ def test_frames_that_are_none_say_what_to_write() -> None:
         wr.with_columns(pl.from_arrow(TABLE), z=wr.max(pl.col("x", "y")).over())
 
 
-def test_a_level_of_the_index_is_told_in_queries() -> None:
+def test_index_level_hint_in_queries() -> None:
     frame = pd.DataFrame({"v": [1, 2]}, index=pd.Index([1, 2], name="day"))
     for query in (
         "SELECT day FROM frame",

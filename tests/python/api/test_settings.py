@@ -17,7 +17,7 @@ from windrow.settings import current
 pytestmark = pytest.mark.engine
 
 
-def test_set_and_taken_back():
+def test_settings_are_restored():
     with wr.config(threads=3, ansi=False, timezone="Europe/Berlin", strategy="naive"):
         expected = {"ansi": False, "timezone": "Europe/Berlin", "strategy": "naive", "list_views": False}
         assert current().native() == {"threads": min(3, cores()), **expected}
@@ -28,7 +28,7 @@ def test_set_and_taken_back():
     assert current().native() == expected
 
 
-def test_taken_back_after_an_error():
+def test_settings_are_restored_after_an_error():
     with pytest.raises(RuntimeError), wr.config(threads=1):
         raise RuntimeError
     assert current().threads is None

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import windrow as wr
-from support.comparison import same
+from support.comparison import equal
 from support.paths import ROOT
 from windrow._windrow import Plan
 from windrow.settings import STRATEGIES
@@ -80,7 +80,7 @@ def check_values(column, call):
     column.validate(full=True)
     got = column.to_pylist()
     assert len(got) == len(expected)
-    assert all(same(a, b, rel=1e-14) for a, b in zip(got, expected, strict=True)), (
+    assert all(equal(a, b, rel=1e-14) for a, b in zip(got, expected, strict=True)), (
         f"{call['sql']}\n got      {got}\n expected {expected}"
     )
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 import windrow as wr
-from support.comparison import Answers, listed, same, scales_by
+from support.comparison import Answers, equal, listed, scales_by
 from support.random_calls import INF, NAN, Ask, rounds
 from support.random_calls_more import over_duckdb
 
@@ -250,7 +250,7 @@ def connected(t):
 def compare(answers, ask, ours, theirs, t, ids):
     theirs = listed(theirs)
     if ask.function == "avg" and ask.argument == "v_decimal":
-        ours = [b if same(a, b) or rounded(a, b) else a for a, b in zip(ours, theirs, strict=True)]
+        ours = [b if equal(a, b) or rounded(a, b) else a for a, b in zip(ours, theirs, strict=True)]
     answers.check(ask, plain(ours), plain(theirs), t, ids)
 
 

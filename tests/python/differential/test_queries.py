@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import windrow as wr
-from support.comparison import alike
+from support.comparison import equal_loosely
 from support.query_tables import make_tables
 
 
@@ -101,10 +101,10 @@ def test_query(query, request):
     assert ours.column_names == theirs.column_names
     left, right = rows_of(ours, query.text), rows_of(theirs, query.text)
     assert len(left) == len(right)
-    different = [(a, b) for a, b in zip(left, right, strict=True) if not all(map(alike, a, b))]
+    different = [(a, b) for a, b in zip(left, right, strict=True) if not all(map(equal_loosely, a, b))]
     assert not different, f"{query.text}\n" + "\n".join(f"{a} is {b} in {query.against}" for a, b in different[:5])
 
 
-def test_there_are_queries_enough():
+def test_number_of_queries():
     assert len(QUERIES) >= 200
     assert len({str(q) for q in QUERIES}) == len(QUERIES)

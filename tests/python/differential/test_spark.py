@@ -11,7 +11,7 @@ import pytest
 import windrow as wr
 from support.comparison import Answers, listed, scales_by
 from support.random_calls import FUZZ, SEED, Ask, make_ask, make_spec, make_table
-from support.random_calls_more import make_further
+from support.random_calls_more import make_more_asks
 
 pytest.importorskip("pyspark")
 
@@ -143,7 +143,7 @@ def draw(number):
     zone = ["UTC", "America/New_York", "Asia/Kathmandu"][number % 3]
     table = make_table(rng, rng.choice([1, 12, 40, 60]), zone=zone, nulls=rng.choice([0.1, 0.3, 0.6]))
     specs = [make_spec(rng) for _ in range(SPECS)]
-    draws = (make_ask, make_further)
+    draws = (make_ask, make_more_asks)
     return table, [rng.choice(draws)(rng, spec) for spec in specs for _ in range(CALLS)], zone
 
 

@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 import pytest
 
 import windrow as wr
-from support.comparison import alike, listed, same
+from support.comparison import equal, equal_loosely, listed
 from support.random_calls import FUZZ, NUMERIC, SEED, make_ask, make_spec, make_table
 from support.tables import big
 from windrow.settings import STRATEGIES
@@ -108,7 +108,7 @@ def test_a_strategy_by_its_name(strategy):
                 plan = wr.explain(table, c=text).rows[0]
                 found = wr.select(table, c=text)["c"].to_pylist()
             assert (plan["strategy"], plan["reason"]) == (strategy, "asked for by the strategy option")
-            assert all(same(a, b, rel=1e-9) for a, b in zip(found, expected, strict=True)), text
+            assert all(equal(a, b, rel=1e-9) for a, b in zip(found, expected, strict=True)), text
             compared += len(found)
         for text in refused:
             with (
@@ -135,7 +135,7 @@ def test_each_strategy_of_any_call():
                     assert f"the strategy option asks for {strategy}, and" in str(error)  # noqa: PT017
                     continue
             answered[strategy] += 1
-            assert all(same(a, b, rel=1e-9) for a, b in zip(found, expected, strict=True)), (text, strategy)
+            assert all(equal(a, b, rel=1e-9) for a, b in zip(found, expected, strict=True)), (text, strategy)
     assert all(answered[strategy] for strategy in STRATEGIES if strategy != "blocks"), answered
 
 
@@ -175,7 +175,7 @@ def test_groups_are_what_sorted_rows_come_to(number):
                     assert order, str(error)  # noqa: PT017
                     continue
             answered[call in ends] += 1
-            assert all(same(a, b, rel=1e-9) for a, b in zip(found, expected, strict=True)), text
+            assert all(equal(a, b, rel=1e-9) for a, b in zip(found, expected, strict=True)), text
     assert answered[False] >= 20
 
 
@@ -236,7 +236,7 @@ def test_strategies_and_threads_agree(number):
                     assert "the strategy option asks for" in str(error)  # noqa: PT017
                     continue
                 tried += 1
-                assert all(same(a, b, rel=rel) for a, b in zip(got, expected, strict=True)), (ask.text, strategy)
+                assert all(equal(a, b, rel=rel) for a, b in zip(got, expected, strict=True)), (ask.text, strategy)
     assert answered >= len(asks) // 3
     assert tried > 2 * answered  # one strategy is what was expected, by one thread and by two
 
@@ -390,7 +390,7 @@ def test_frames_that_hold_their_partition(longest, ordered):
             for got in (wr.select(table, c=text)["c"], together[f"c{i}"]):
                 assert got.type == expected.type
                 # one by one takes far longer
-                assert got.equals(expected) or all(map(alike, got.to_pylist(), expected.to_pylist())), text
+                assert got.equals(expected) or all(map(equal_loosely, got.to_pylist(), expected.to_pylist())), text
 
 
 def test_ties_keep_input_order():
@@ -490,7 +490,7 @@ def test_the_same_values_in_other_types_give_the_same_answers(name):
             got = wr.select(twin, {"c": call})
             kept = call.startswith(("min", "max", "first", "lag", "nth"))
             assert not kept or got.schema.field("c").type == other, (call, other)
-            assert all(map(same, comparable(got["c"], data_type), expected)), (call, other)
+            assert all(map(equal, comparable(got["c"], data_type), expected)), (call, other)
 
 
 @pytest.mark.parametrize("zone", [None, "UTC", "America/New_York"])

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import windrow as wr
-from windrow._execute.arrow_columns import as_bytes, compact
+from windrow._execute.arrow_columns import as_binary_type, drop_unreferenced_values
 from windrow._execute.validation import Checker
 
 from ..support.broken_arrow import around, draw, without_buffers
@@ -201,7 +201,7 @@ def test_compaction_counts_no_null_slot(seed):
         )
         begin = rng.randrange(rows)
         part = column.slice(begin)
-        made = compact(part)
+        made = drop_unreferenced_values(part)
         made.validate(full=True)
         assert made.to_pylist() == part.to_pylist()
         compared += made is not part
@@ -417,7 +417,7 @@ def test_rows_of_batches_of_other_types_and_of_slices_of_unions_are_named():
         batches, begin = [], 0
         for size in sizes:
             part = texts.slice(begin, size).cast(rng.choice([pa.binary(), pa.large_binary(), pa.binary_view()]))
-            text = part.view(next(k for k in kinds if as_bytes(k) == part.type))
+            text = part.view(next(k for k in kinds if as_binary_type(k) == part.type))
             batches.append(pa.record_batch([pa.array(range(begin, begin + size)), text], names=["k", "x"]))
             begin += size
         schema = pa.schema([("k", pa.int64()), ("x", rng.choice(kinds))])
@@ -435,7 +435,7 @@ def test_rows_of_batches_of_other_types_and_of_slices_of_unions_are_named():
             union = pa.UnionArray.from_dense(codes, pa.array(range(rows), pa.int32()), [pa.array(range(rows)), text])
         part = union.slice(begin)
         if begin > bad:
-            Checker().checked(part, "x")
+            Checker().validated(part, "x")
             continue
         with pytest.raises(wr.DataError, match=f"at row {bad - begin}:"):
-            Checker().checked(part, "x")
+            Checker().validated(part, "x")

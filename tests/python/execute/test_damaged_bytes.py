@@ -91,8 +91,8 @@ def test_damaged_runs_are_refused(seed, tmp_path):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="finds files without names in /proc")
 def test_damaged_sections_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("windrow._execute.sectioned._ROWS", 400)
-    monkeypatch.setattr("windrow._execute.sectioned._FEWEST", 300)
+    monkeypatch.setattr("windrow._execute.sectioned._MAX_ROWS", 400)
+    monkeypatch.setattr("windrow._execute.sectioned._MIN_ROWS", 300)
     rng = random.Random(5)
     sizes = []
 
@@ -103,7 +103,7 @@ def test_damaged_sections_are_refused(tmp_path, monkeypatch):
     with wr.config(memory_limit=1, spill_dir=tmp_path, threads=1):
         operator = wr.operator({"n": "sum(v) OVER ()"}, TABLE.schema, sort=True)
         assert answered(operator, TABLE.to_batches(500)) == ROWS
-        operator.share = share
+        operator.exchange = share
         for _ in range(6):
             with pytest.raises(wr.SpillError, match=r"not what was written|ends at byte") as caught:
                 answered(operator, TABLE.to_batches(500))
@@ -133,7 +133,7 @@ def with_summaries(call, change):
     """Answer a call over rows whose summaries another has changed on their way."""
     with wr.config(memory_limit=1, threads=1):
         operator = wr.operator({"x": call}, TABLE.schema, sort=True)
-    operator.share = lambda summaries: ([change(s) for s in summaries], 0)
+    operator.exchange = lambda summaries: ([change(s) for s in summaries], 0)
     return answered(operator, TABLE.slice(0, 200).to_batches(50))
 
 

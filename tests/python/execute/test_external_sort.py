@@ -95,8 +95,8 @@ AHEAD = {
 }
 
 
-def test_what_looks_ahead_is_read_twice(tmp_path, monkeypatch):
-    monkeypatch.setattr("windrow._execute.sectioned._ROWS", 1500)
+def test_calls_of_following_rows_are_read_twice(tmp_path, monkeypatch):
+    monkeypatch.setattr("windrow._execute.sectioned._MAX_ROWS", 1500)
     table = rows(20_000)
     expected = wr.with_columns(table, AHEAD)
     found = answered(table, AHEAD, 1, tmp_path, 2000)

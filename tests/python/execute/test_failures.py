@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 import windrow as wr
-from support.comparison import Answers, hold_against
+from support.comparison import Answers, compare_with_memory
 from support.processes import files_without_names, holds
 from support.random_calls import asks_of, rounds
 from windrow._execute import sectioned as sections
@@ -287,7 +287,7 @@ def test_too_little_memory(call, nothing_left):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("calls", [{"n": CALLS["n"]}, {"total": CALLS["total"]}], ids=["stream", "sections"])
-def test_rows_that_nobody_takes(calls, nothing_left):
+def test_abandoned_iterator(calls, nothing_left):
     """As under a LIMIT: whoever asked has enough, and goes."""
     table = rows()
     answers = operator(table, calls, str(nothing_left))(table.to_batches(5000))
@@ -439,7 +439,7 @@ def test_ctrl_c(what, tmp_path):
 
 
 @pytest.mark.parametrize("number", rounds(12, quick=2))
-def test_one_answer_however_rows_come(number, monkeypatch, tmp_path):
+def test_results_do_not_depend_on_the_batches(number, monkeypatch, tmp_path):
     """Batches, sections, threads, memory: none of them shows in an answer."""
     rng = random.Random(number)
     table, asks = asks_of(number)
@@ -448,10 +448,10 @@ def test_one_answer_however_rows_come(number, monkeypatch, tmp_path):
         asks_now = rng.sample(asks, min(4, len(asks)))
         batch, section, threads = rng.choice([1, 7, 10_000]), rng.choice([1, 5, 40]), rng.choice([1, 2])
         limit = rng.choice([None, 1, 1])
-        monkeypatch.setattr(sections, "_ROWS", section)
+        monkeypatch.setattr(sections, "_MAX_ROWS", section)
         with wr.config(threads=threads, memory_limit=limit, spill_dir=str(tmp_path)):
             op = wr.operator({f"c{i}": ask.text for i, ask in enumerate(asks_now)}, table.schema, sort=True)
             out = pa.Table.from_batches(list(op(table.to_batches(batch))), op.schema)
         told = f"batches of {batch}, sections of {section}, {threads} threads, memory_limit={limit}"
-        hold_against(answers, table, asks_now, out, told)
+        compare_with_memory(answers, table, asks_now, out, told)
     answers.settle(16)

@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 import windrow as wr
-from windrow._execute.arrow_columns import compact
+from windrow._execute.arrow_columns import drop_unreferenced_values
 
 VIEWS = pa.ListViewArray.from_arrays(
     pa.array([0, 1, 0, 7, 5, 0], pa.int32()),
@@ -18,7 +18,7 @@ VIEWS = pa.ListViewArray.from_arrays(
 @pytest.mark.parametrize("length", range(7))
 def test_a_slice_of_views_loses_what_it_does_not_show(begin, length):
     part = VIEWS.slice(begin, length)
-    made = compact(part)
+    made = drop_unreferenced_values(part)
     made.validate(full=True)
     assert made.type == part.type
     assert made.to_pylist() == part.to_pylist()
@@ -41,9 +41,9 @@ def test_values_that_lists_share_stay_shared():
     shared = pa.ListViewArray.from_arrays(
         pa.array([0, 0, 0], pa.int32()), pa.array([4, 4, 4], pa.int32()), pa.array(range(4))
     )
-    assert compact(shared) is shared
+    assert drop_unreferenced_values(shared) is shared
     column = pa.array([1, 2])
-    assert compact(column) is column
+    assert drop_unreferenced_values(column) is column
 
 
 def test_lists_are_plain_where_views_are_little_known():

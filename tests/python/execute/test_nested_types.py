@@ -65,7 +65,7 @@ HOWS = {
 
 @pytest.mark.parametrize("call", ["row_number() OVER (ORDER BY id)", "lag(x) OVER (ORDER BY id)"])
 @pytest.mark.parametrize("seed", range(4))
-def test_what_passes_through_is_what_came(seed, call):
+def test_passthrough_columns_are_unchanged(seed, call):
     rng = random.Random(f"{seed} {call}")
     compared, refusals = 0, []
     for _ in range(20):

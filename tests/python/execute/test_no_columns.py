@@ -80,8 +80,8 @@ def test_a_frame_of_no_columns_keeps_its_rows():
 def test_lost_rows_are_an_error(sort, monkeypatch):
     batches = [pa.record_batch({"x": [1, 2, 3]}), pa.record_batch({"x": [4, 5]})]
     op = wr.operator("count(*) OVER (ORDER BY x) AS n", batches[0].schema, sort=sort)
-    answered = type(op)._answered
-    monkeypatch.setattr(type(op), "_answered", lambda self, *args: (b.slice(1) for b in answered(self, *args)))
+    answered = type(op)._compute_batches
+    monkeypatch.setattr(type(op), "_compute_batches", lambda self, *args: (b.slice(1) for b in answered(self, *args)))
     with pytest.raises(wr.InternalError, match=r"count\(\*\) OVER \(ORDER BY x\) AS n: 5 rows came and [123] left"):
         list(op(batches))
     assert next(iter(op(batches))).num_rows < 5  # who stops early hears nothing

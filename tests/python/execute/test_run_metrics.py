@@ -91,7 +91,7 @@ def test_sections_spill_their_own_texts_alone():
     assert metrics.spilled_bytes < 3 * (table.nbytes + 60_000 * 32)
 
 
-def test_time_goes_to_who_takes_it():
+def test_time_is_charged_to_the_stage():
     table = rows(5000)
     metrics, _, seconds = measured(table, STREAMED, batches=slowly(table.to_batches(1000), 0.02))
     assert 0.1 <= metrics.seconds["read"] <= seconds
@@ -114,7 +114,7 @@ def test_stages_within_stages():
         assert run.metrics.seconds["a"] < 0.02 <= run.metrics.seconds["b"]
 
 
-def test_a_run_that_is_left_tells_nothing():
+def test_an_abandoned_run_reports_nothing():
     told = []
     operator = wr.operator([STREAMED], rows(10).schema, sort=True)
     operator.report = told.append

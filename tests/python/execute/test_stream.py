@@ -69,13 +69,13 @@ LEAVES = {
 
 
 @pytest.mark.parametrize("text", LEAVES)
-def test_rows_leave_as_soon_as_they_are_settled(text):
+def test_rows_are_output_as_soon_as_they_are_complete(text):
     op = wr.operator({"c": text}, ONE.schema)
     assert emitted(op, ONE.to_batches(max_chunksize=4)) == [*LEAVES[text], 12]
 
 
 @pytest.mark.parametrize("text", LEAVES)
-def test_a_new_partition_settles_the_one_before(text):
+def test_a_new_partition_completes_the_previous_one(text):
     table = ONE.set_column(0, "p", pa.array([1] * 5 + [2] * 2 + [3] * 5))
     *_, last, end = emitted(wr.operator({"c": text}, table.schema), table.to_batches(max_chunksize=8))
     first, *_ = emitted(wr.operator({"c": text}, table.schema), table.to_batches(max_chunksize=8))

@@ -77,7 +77,7 @@ def drawn(rng, rows, depth=0):
 
 @pytest.mark.parametrize("longest", [2**31 - 1, 300])
 def test_rows_of_columns_of_any_layout(longest, monkeypatch):
-    monkeypatch.setattr(take_rows, "_LONGEST", longest)
+    monkeypatch.setattr(take_rows, "_MAX_BYTES", longest)
     rng = random.Random(longest)
     compared = types = 0
     for _ in range(60):

@@ -163,7 +163,7 @@ class TestSpark:
             "filtered": [1] * 5,
         }
 
-    def test_only_what_is_read_travels(self, frame):
+    def test_unread_columns_are_not_transferred(self, frame):
         wide = frame.selectExpr("*", "id AS unread", "struct(id, v) AS `s.t`")
         out = wr.select(wide, "id", "`s.t`.v - lag(v) OVER (PARTITION BY k ORDER BY id) AS d")
         plan = out._jdf.queryExecution().optimizedPlan().toString()

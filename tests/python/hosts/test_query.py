@@ -328,7 +328,7 @@ def test_messages_of_distinct_are_about_distinct():
     assert "row_number" not in str(caught.value)
 
 
-def test_a_condition_that_overflows_is_told_in_few_words():
+def test_overflow_in_a_condition_has_a_short_message():
     for frame in (pl.DataFrame({"x": [2**63 - 1]}), pa.table({"x": [2**63 - 1]})):
         with pytest.raises(wr.ArithmeticOverflowError, match="x \\+ 1") as caught:
             wr.sql("SELECT * FROM t WHERE x + 1 > 0", t=frame)

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import windrow as wr
-from support.comparison import same
+from support.comparison import equal
 from support.paths import ROOT
 from support.random_calls import SEED
 from windrow._model.catalog import function_names, function_of
@@ -150,8 +150,8 @@ def test_order_sensitivity(row):
         for key, answer in answers[0].items():
             compared += 1
             if row["order_sensitivity"] == "rounding":
-                assert same(answer, answers[1][key], rel=1e-9)
-            changed += answer != answers[1][key] and not same(answer, answers[1][key])
+                assert equal(answer, answers[1][key], rel=1e-9)
+            changed += answer != answers[1][key] and not equal(answer, answers[1][key])
     assert compared >= 16
     if row["order_sensitivity"] in ("values", "equal_values", "none"):
         assert changed == 0
@@ -177,7 +177,7 @@ def test_nulls_take_no_part(row):
     item = f"{call(row)}{ignoring} OVER (ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)"
     without = wr.select(data.filter(keep), c=item)["c"]
     assert 0 < len(without) < len(data)
-    assert same(wr.select(data, c=item)["c"][0].as_py(), without[0].as_py(), rel=1e-12)
+    assert equal(wr.select(data, c=item)["c"][0].as_py(), without[0].as_py(), rel=1e-12)
 
 
 # ---- nothing else lists functions

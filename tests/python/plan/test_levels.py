@@ -5,7 +5,7 @@ import pytest
 
 import windrow as wr
 from windrow._model.calls import Derived
-from windrow._model.result_columns import place
+from windrow._model.result_columns import result_column
 from windrow._parse.sql_text import parse_call, parse_item
 from windrow._plan.levels import levels
 
@@ -55,9 +55,9 @@ class TestModel:
             wr.sum("v").over(wr.window(min_rows=1)),
             wr.sum("v").over(wr.window(min_rows=2)),
         ]
-        assert len({place(c) for c in calls}) == len(calls)
-        assert place(calls[0].alias("x")) == place(calls[0])
-        assert place(wr.sum(calls[0].alias("x")).over(w)) == place(wr.sum(calls[0]).over(w))
+        assert len({result_column(c) for c in calls}) == len(calls)
+        assert result_column(calls[0].alias("x")) == result_column(calls[0])
+        assert result_column(wr.sum(calls[0].alias("x")).over(w)) == result_column(wr.sum(calls[0]).over(w))
 
     def test_levels(self):
         item = parse_item(DEEP)

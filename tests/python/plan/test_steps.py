@@ -8,7 +8,7 @@ import pytest
 
 import windrow as wr
 from windrow._execute.stream import stream_operator
-from windrow._model.result_columns import place
+from windrow._model.result_columns import result_column
 from windrow._parse.items import read_items
 from windrow._plan.bind import plan_steps
 from windrow._plan.steps import Compute, Evaluate
@@ -75,7 +75,7 @@ def test_the_columns_that_a_frame_must_bring():
 
 def test_a_frame_with_a_column_called_as_a_hidden_one():
     call = wr.lag("x").over(wr.window(order_by="y"))
-    table = pa.table({"x": [1, 2, 3], "y": [3, 2, 1], place(call): [9, 9, 9], "__windrow_0": [7, 7, 7]})
+    table = pa.table({"x": [1, 2, 3], "y": [3, 2, 1], result_column(call): [9, 9, 9], "__windrow_0": [7, 7, 7]})
     assert wr.select(table, a=call)["a"].to_pylist() == [2, 3, None]
     assert wr.select(table, a=wr.sum(wr.expr("x + y")).over(wr.window()))["a"].to_pylist() == [12] * 3
     for read in ("x - lag(x) OVER (ORDER BY y)", "sum(lag(x) OVER (ORDER BY y)) OVER ()"):
@@ -106,7 +106,7 @@ def test_a_reader_carries_what_is_read(sort):
         assert wr.select(table.to_reader(100), items, sort=sort).read_all().equals(expected)
     plan = plan_steps(read_items(items, {}, table.column_names, selecting=True), table.column_names, selecting=True)
     [level] = stream_operator(plan, table.schema, current(), sort).levels
-    [batch] = level._alike(table.slice(0, 9).to_batches())
+    [batch] = level._unify_schema(table.slice(0, 9).to_batches())
     assert batch.nbytes < 200
     assert batch.schema.names == table.column_names
 

@@ -17,13 +17,13 @@ def test_names_are_found_as_defined():
     rng, found = random.Random(1), 0
     for _ in range(300):
         columns = ["".join(rng.choices("aAbBß", k=rng.randrange(1, 3))) for _ in range(rng.randrange(8))]
-        folded = rng.random() < 0.5
-        names = Names(columns, folded=folded)
+        case_insensitive = rng.random() < 0.5
+        names = Names(columns, case_insensitive=case_insensitive)
         for _ in range(5):
             name = "".join(rng.choices("aAbBß", k=rng.randrange(1, 3)))
             exact = [i for i, c in enumerate(columns) if c == name]
-            expected = exact or [i for i, c in enumerate(columns) if folded and c.lower() == name.lower()]
-            assert names.named(name) == expected, (name, columns, folded)
+            expected = exact or [i for i, c in enumerate(columns) if case_insensitive and c.lower() == name.lower()]
+            assert names.named(name) == expected, (name, columns, case_insensitive)
             assert names.has(name) == bool(exact)
             found += bool(expected)
     assert found > 200

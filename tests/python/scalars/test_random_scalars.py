@@ -116,7 +116,7 @@ def test_a_remainder_has_no_quotient_to_be_written_instead(expression):
     assert "try_divide" not in str(raised.value)
 
 
-def test_a_fault_of_windrows_own_is_not_told_as_one_of_polars(monkeypatch):
+def test_internal_errors_are_not_reported_as_polars_errors(monkeypatch):
     def broken(*_, **__):
         raise AttributeError("a fault")
 

@@ -96,7 +96,7 @@ ABOVE_AND_BELOW = {
 
 
 @pytest.mark.parametrize("name", ABOVE_AND_BELOW)
-def test_whatever_stands_above_and_below(spark, name):
+def test_any_nodes_around_windows(spark, name):
     theirs = ABOVE_AND_BELOW[name](spark, spark.table("t"))
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)

@@ -54,7 +54,7 @@ def test_equal_windows_are_computed_once(df):
     assert "__windrow_out_1" not in plan
 
 
-def test_only_what_is_read_travels(df):
+def test_unread_columns_are_not_transferred(df):
     step = F.col("level") - F.lag("level").over(Window.partitionBy("device").orderBy("id"))
     out = wr.select(df, "x", step.alias("step"), df.y, F.col("s.a"), (F.col("y") * 2).alias("z"))
     assert out.columns == ["x", "step", "y", "a", "z"]

@@ -85,7 +85,7 @@ def test_what_is_left_to_spark(frame):
         assert in_arrow(wr.select(frame, "id", {"c": text})) == 1, text
 
 
-def test_what_is_left_to_spark_comes_out_alike(frame):
+def test_results_left_to_spark_are_equal(frame):
     """Values, types and nullability of the same calls by either engine, and by Spark as it reads them itself."""
     frame = frame.drop("months")
     named = {f"c{i}": text for i, text in enumerate(LEFT)}
@@ -220,7 +220,7 @@ def test_year_month_intervals_stay_with_spark_where_they_can(frame):
     assert wr.select(frame, "id", s=near).count() == 120
 
 
-def test_mistakes_are_told_alike(frame):
+def test_same_error_on_both_engines(frame):
     for engine in ("auto", "windrow"):
         with pytest.raises(wr.SpecError, match="did you mean 'low'"):
             wr.with_columns(frame.drop("months"), wr.min("lo").over(wr.window("k")), engine=engine)

@@ -108,7 +108,7 @@ def test_what_cannot_be_parted_says_so(frame, call):
     assert result.count() == 100
 
 
-def test_hot_keys(frame, how):
+def test_skewed_keys(frame, how):
     calls = [c.replace("OVER (ORDER", "OVER (PARTITION BY k ORDER") for c in SPREAD if "OVER (ORDER" in c]
     plan = str(wr.explain(frame, {f"c{i}": call for i, call in enumerate(calls)}, spread="always"))
     assert "ranges of k, t" in plan
@@ -194,15 +194,15 @@ def test_a_user_aggregate_with_merge(frame, how):
 
 def test_a_second_reading_that_differs_is_an_error(frame):
     """The ranges of the second reading must be those of the first."""
-    from windrow.hosts.spark.split_two_pass import _Everyone
+    from windrow.hosts.spark.split_two_pass import TaskSummaries
 
     told = [{"place": 2, "rows": 2, "summaries": [b"own"]}, {"place": 3, "rows": 7, "summaries": [b"x", b"y"]}]
     batch = pa.record_batch({"v": [1, 2], "place": [2, 2], "told": [None, None]})
-    everyone = _Everyone(2, told)
+    everyone = TaskSummaries(2, told)
     assert [b.num_columns for b in everyone.counted(iter([batch]))] == [1]
     assert everyone([b"one", b"two"]) == ([b"one", b"two", b"x", b"y"], 0)
     for other in ([{**told[0], "rows": 3}], told[1:], []):
-        everyone = _Everyone(2, other)
+        everyone = TaskSummaries(2, other)
         list(everyone.counted(iter([batch])))
         with pytest.raises(wr.DataError, match=r"came otherwise at the second reading.*exchange\.reuse"):
             everyone([b"one"])
@@ -283,7 +283,7 @@ CALLS = ["row_number() OVER (PARTITION BY k ORDER BY id)", f"sum(v) OVER (PARTIT
 
 
 @pytest.mark.usefixtures("how")
-def test_a_sample_finds_hot_keys(skewed):
+def test_a_sample_finds_skewed_keys(skewed):
     with wr.config(memory_limit="100KB"):
         plan = str(wr.explain(skewed, CALLS))
         assert re.search(
@@ -292,7 +292,7 @@ def test_a_sample_finds_hot_keys(skewed):
         check(skewed, CALLS)
 
 
-def test_where_no_key_is_hot_nothing_is_spread(skewed):
+def test_uniform_keys_are_not_split(skewed):
     from pyspark.sql import functions as F  # noqa: N812
 
     assert "ranges" not in str(wr.explain(skewed, CALLS))  # 1 GiB would be large
@@ -316,27 +316,27 @@ def test_an_error_in_one_task_is_the_jobs(frame):
 
 
 @pytest.mark.slow
-def test_nobody_waits_for_ever():
-    from windrow.hosts.spark.split_barrier import patience
+def test_barrier_times_out():
+    from windrow.hosts.spark.split_barrier import barrier_timeout
 
-    with pytest.raises(wr.WindrowError, match="have not come for 1 s"), patience(1):
+    with pytest.raises(wr.WindrowError, match="have not come for 1 s"), barrier_timeout(1):
         time.sleep(10)
-    with patience(1):
+    with barrier_timeout(1):
         pass
     time.sleep(1.1)
 
 
 @pytest.mark.parametrize("delay", [0.05, 0.4, 30])
-def test_an_alarm_of_another_comes_when_it_should(delay):
+def test_alarms_of_others_still_fire(delay):
     """Within a wait it is late by no more than that, and repeats as it did."""
-    from windrow.hosts.spark.split_barrier import patience
+    from windrow.hosts.spark.split_barrier import barrier_timeout
 
     came = []
     before = signal.signal(signal.SIGALRM, lambda *_: came.append(time.monotonic()))
     begun = time.monotonic()
     try:
         signal.setitimer(signal.ITIMER_REAL, delay, 0.05)
-        with patience(20):
+        with barrier_timeout(20):
             time.sleep(0.15)
         assert came == []
         left, every = signal.getitimer(signal.ITIMER_REAL)
@@ -352,7 +352,7 @@ def test_an_alarm_of_another_comes_when_it_should(delay):
         signal.signal(signal.SIGALRM, before)
 
 
-def test_tasks_that_miss_others_begin_nothing(monkeypatch):
+def test_an_incomplete_barrier_stage_does_not_start(monkeypatch):
     import pyspark
 
     from windrow.hosts.spark import split_barrier as spread
@@ -370,11 +370,11 @@ def test_tasks_that_miss_others_begin_nothing(monkeypatch):
         yield from batches
 
     monkeypatch.setattr(pyspark.BarrierTaskContext, "get", Stage)
-    monkeypatch.setattr(spread, "_START", 1)
-    assert list(spread.at_once(operator, 2)(iter("ab"))) == ["a", "b"]
+    monkeypatch.setattr(spread, "_START_SECONDS", 1)
+    assert list(spread.barrier_task(operator, 2)(iter("ab"))) == ["a", "b"]
     read = iter("ab")
     with pytest.raises(wr.WindrowError, match="have not come for 1 s"):
-        list(spread.at_once(operator, 3)(read))
+        list(spread.barrier_task(operator, 3)(read))
     assert next(read) == "a"
 
 

@@ -46,7 +46,7 @@ def trials(spark, tmp_path):
     made = Trials(spark, tmp_path)
     made.begin()
     yield made
-    made.usable()
+    made.check_session()
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_a_batch_of_another_type(trials):
 
 
 @pytest.mark.parametrize("number", range(SEED, SEED + 2 * FUZZ))
-def test_one_answer_whoever_has_the_rows(trials, number):
+def test_results_do_not_depend_on_the_task(trials, number):
     any_way(trials, number, WAYS)
 
 

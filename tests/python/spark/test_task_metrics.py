@@ -18,7 +18,7 @@ def frame(spark):
     return spark.range(0, 3000, numPartitions=2).selectExpr("id", "id % 7 AS k", "id % 100 AS v")
 
 
-def test_tasks_are_heard(frame):
+def test_tasks_report_metrics(frame):
     plan = wr.explain(
         frame, n="row_number() OVER (PARTITION BY k ORDER BY id)", m="max(v) OVER (PARTITION BY v % 3)", metrics=True
     )
@@ -35,7 +35,7 @@ def test_tasks_are_heard(frame):
     assert "exchange 1: " in text.splitlines()[-2]
 
 
-def test_tasks_of_one_partition_are_heard(frame):
+def test_tasks_of_a_split_partition_report_metrics(frame):
     plan = wr.explain(frame, s="sum(v) OVER (ORDER BY id)", metrics=True)
     (measured,) = plan.metrics
     assert len(measured.runs) >= 2
@@ -44,13 +44,13 @@ def test_tasks_of_one_partition_are_heard(frame):
 
 
 def test_spark_connect_has_no_accumulators():
-    from windrow.hosts.spark.task_metrics import listening
+    from windrow.hosts.spark.task_metrics import metrics_context
 
     class Session:  # Classic's has _jsparkSession
         pass
 
     with pytest.raises(wr.UnsupportedError, match="logger 'windrow'"):
-        listening(Session())
+        metrics_context(Session())
 
 
 def test_what_spark_computes_says_nothing(frame):
@@ -80,7 +80,7 @@ def test_tasks_log_as_the_driver_does(frame, tmp_path, caplog):
 
 
 def test_a_task_has_its_share_of_the_executor(monkeypatch):
-    from windrow._execute.worker import in_task
+    from windrow._execute.worker import task_options
     from windrow.settings import Options
 
     monkeypatch.delenv("PYSPARK_EXECUTOR_MEMORY_MB", raising=False)
@@ -93,7 +93,7 @@ def test_a_task_has_its_share_of_the_executor(monkeypatch):
 
     def given(**more):
         settings = set_by_user | {name.replace("_", "."): value for name, value in more.items()}
-        return in_task(Options(), settings.get).memory_limit
+        return task_options(Options(), settings.get).memory_limit
 
     assert given() == limit
     assert given(spark_executor_memoryOverhead="4096", spark_master="yarn") == limit
@@ -101,7 +101,7 @@ def test_a_task_has_its_share_of_the_executor(monkeypatch):
     assert given(spark_task_cpus="0.5") == (4 << 30) // 10 * 4 // 5
     assert given(spark_master="local[4]") is None
     assert given(spark_executor_memoryOverhead=None) is None
-    assert in_task(Options(memory_limit=7), set_by_user.get).memory_limit == 7
+    assert task_options(Options(memory_limit=7), set_by_user.get).memory_limit == 7
     monkeypatch.setenv("PYSPARK_EXECUTOR_MEMORY_MB", "100")
     assert given() == (100 << 20) * 4 // 5
 

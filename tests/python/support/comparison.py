@@ -12,10 +12,10 @@ from typing import Any, ClassVar
 import pyarrow as pa
 
 import windrow as wr
-from support.random_calls import SPREADS, SUMS, Ask
+from support.random_calls import SUMS, VARIANCES, Ask
 
 
-def same(
+def equal(
     a: Any, b: Any, *, signed_zeros: bool = True, types: bool = True, rel: float = 0.0, absolute: float = 0.0
 ) -> bool:
     """Whether two values are the same. NaN is NaN; lists, structs and maps are compared by their parts.
@@ -36,7 +36,7 @@ def same(
         if signed_zeros and a == b == 0:
             return math.copysign(1, a) == math.copysign(1, b)
         return math.isclose(a, b, rel_tol=rel, abs_tol=absolute)
-    parts = partial(same, signed_zeros=signed_zeros, types=types, rel=rel, absolute=absolute)
+    parts = partial(equal, signed_zeros=signed_zeros, types=types, rel=rel, absolute=absolute)
     if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
         return len(a) == len(b) and all(map(parts, a, b))
     if isinstance(a, dict) and isinstance(b, dict):
@@ -45,18 +45,18 @@ def same(
 
 
 #: The same but for a float's last bits, and whatever type a number has.
-alike = partial(same, signed_zeros=False, types=False, rel=1e-9, absolute=1e-9)
+equal_loosely = partial(equal, signed_zeros=False, types=False, rel=1e-9, absolute=1e-9)
 #: The very same, but for the sign of zeros, which does not show in an order.
-same_unsigned = partial(same, signed_zeros=False)
+equal_unsigned = partial(equal, signed_zeros=False)
 
 
-def close(a: Any, b: Any, function: str, scale: tuple[int, float]) -> bool:
+def within_error_bound(a: Any, b: Any, function: str, scale: tuple[int, float]) -> bool:
     """Whether two floats agree as far as the frame's own values, ``scale``, allow."""
     if not (isinstance(a, float) and isinstance(b, float)):
         return False
     rows, greatest = scale
     if not (math.isfinite(a) and math.isfinite(b) and math.isfinite(greatest)):
-        return same(a, b)
+        return equal(a, b)
     ulp = 2.0**-51 * max(rows, 1)
     if function in SUMS:
         return abs(a - b) <= ulp * rows * greatest
@@ -114,10 +114,10 @@ def partition_scales(asks: list[Ask], data: pa.Table) -> list[Scale]:
     return made
 
 
-def near(a: Any, b: Any, *, share: float = 1e-7) -> bool:
+def close_to(a: Any, b: Any, *, share: float = 1e-7) -> bool:
     """Whether two floats agree as far as sums of differences of tame numbers let them."""
     if not (isinstance(a, float) and isinstance(b, float)) or not (math.isfinite(a) and math.isfinite(b)):
-        return same_unsigned(a, b)
+        return equal_unsigned(a, b)
     return abs(a - b) <= share * max(1.0, abs(a), abs(b))
 
 
@@ -131,18 +131,18 @@ def _as_set(values: Any) -> Any:
 
 #: How two answers are compared where "the very same" is not the rule.
 RULES: dict[str, Callable[[Any, Any], bool]] = {
-    "near": near,
-    "deep": same_unsigned,
+    "near": close_to,
+    "deep": equal_unsigned,
     # sets have no order that engines share
-    "set": lambda a, b: same_unsigned(_as_set(a), _as_set(b)),
+    "set": lambda a, b: equal_unsigned(_as_set(a), _as_set(b)),
     # a sketch may be wrong where we count
     "sketch": lambda a, b: a is b if a is None or b is None else abs(a - b) <= max(2, 0.15 * a),
     # a sketch that passes its values through doubles
-    "double": lambda a, b: same_unsigned(a, b) or (None not in (a, b) and _as_double(a) == _as_double(b)),
+    "double": lambda a, b: equal_unsigned(a, b) or (None not in (a, b) and _as_double(a) == _as_double(b)),
     # a NaN where there is no answer
-    "nan": lambda a, b: near(*(None if isinstance(v, float) and math.isnan(v) else v for v in (a, b))),
+    "nan": lambda a, b: close_to(*(None if isinstance(v, float) and math.isnan(v) else v for v in (a, b))),
     # an empty list and no list
-    "list": lambda a, b: same_unsigned(a or None, b or None),
+    "list": lambda a, b: equal_unsigned(a or None, b or None),
 }
 
 
@@ -171,7 +171,7 @@ class Answers:
         self.values = 0
         self.faults: list[str] = []
         #: Sums that are not the very same, and the rows in question: what their frames hold is asked once, at the end.
-        self.apart: list[tuple[Ask, list[Any], list[Any], pa.Table, list[int], list[int]]] = []
+        self.pending: list[tuple[Ask, list[Any], list[Any], pa.Table, list[int], list[int]]] = []
 
     def fault(self, ask: Ask, what: str) -> None:
         self.faults.append(f"{ask.text}\n    {what}")
@@ -181,28 +181,28 @@ class Answers:
         self.compared += 1
         self.answered += 1
         self.values += len(ours)
-        agree = RULES.get(ask.rule) or partial(same, signed_zeros=ask.total)
+        agree = RULES.get(ask.rule) or partial(equal, signed_zeros=ask.total)
         wrong = [i for i, (a, b) in enumerate(zip(ours, theirs, strict=True)) if not agree(a, b)]
         floats = all(isinstance(v, float) for i in wrong for v in (ours[i], theirs[i]))
-        if wrong and floats and ask.function in (*SUMS, *SPREADS):
-            self.apart.append((ask, ours, theirs, data, ids, wrong))
+        if wrong and floats and ask.function in (*SUMS, *VARIANCES):
+            self.pending.append((ask, ours, theirs, data, ids, wrong))
         elif wrong:
-            self._differ(ask, ours, theirs, ids, wrong)
+            self._add_difference(ask, ours, theirs, ids, wrong)
 
-    def _differ(self, ask: Ask, ours: list[Any], theirs: list[Any], ids: list[int], wrong: list[int]) -> None:
+    def _add_difference(self, ask: Ask, ours: list[Any], theirs: list[Any], ids: list[int], wrong: list[int]) -> None:
         shown = [f"id {ids[i]}: ours {ours[i]!r}, theirs {theirs[i]!r}" for i in wrong[:3]]
         self.fault(ask, f"{len(wrong)} of {len(ours)} rows differ; " + "; ".join(shown))
 
     def conclude(self) -> list[str]:
         """Give what differs, once sums have been looked at that are not the very same."""
-        apart, self.apart = self.apart, []
-        for data in {id(data): data for _, _, _, data, _, _ in apart}.values():
-            of_data = [each for each in apart if each[3] is data]
+        pending, self.pending = self.pending, []
+        for data in {id(data): data for _, _, _, data, _, _ in pending}.values():
+            of_data = [each for each in pending if each[3] is data]
             scales = self.scales([ask for ask, *_ in of_data], data)
             for (ask, ours, theirs, _, ids, wrong), scale in zip(of_data, scales, strict=True):
-                left = [i for i in wrong if not close(ours[i], theirs[i], ask.function, scale[ids[i]])]
+                left = [i for i in wrong if not within_error_bound(ours[i], theirs[i], ask.function, scale[ids[i]])]
                 if left:
-                    self._differ(ask, ours, theirs, ids, left)
+                    self._add_difference(ask, ours, theirs, ids, left)
         return self.faults
 
     @classmethod
@@ -222,7 +222,7 @@ class Answers:
         return f"{len(self.faults)} of {self.compared} calls differ:\n" + "\n".join(self.faults[:40])
 
 
-def hold_against(answers, table, asks, out, how):
+def compare_with_memory(answers, table, asks, out, how):
     """Compare answers with those in memory; ``how`` says how they came about."""
     ids = sorted(table["id"].to_pylist())
     expected = wr.select(table, "id", {f"c{i}": ask.text for i, ask in enumerate(asks)}).sort_by("id")

@@ -5,7 +5,7 @@ from typing import Any
 import pyarrow as pa
 
 from windrow._execute.in_memory import ArrowRunner, WorkingColumns
-from windrow._execute.run_metrics import in_memory
+from windrow._execute.run_metrics import measure
 from windrow._execute.steps import run_steps
 from windrow._plan.steps import Project, StepPlan
 from windrow.hosts.base import ComputeArguments, FrameSchema
@@ -32,20 +32,20 @@ class ListsHost(QueryHost):
         """Run the steps of a plan; only what they read becomes Arrow."""
         arrays = {i: pa.array(frame[plan.columns[i]]) for i in plan.frame_columns()}
         rows = len(next(iter(frame.values()), []))
-        with in_memory(plan.shown, rows) as run:
+        with measure(plan.shown, rows) as run:
             runner = _ListsRunner(run, current(), presorted=arguments.in_memory() is False)
             return run_steps(runner, WorkingColumns(arrays, plan.width, rows), plan)
 
-    def kept(self, frame: Lists, keep: str, text: str) -> Lists:
-        """Keep the rows that are marked."""
-        return _taken(frame, [i for i, is_kept in enumerate(frame[keep]) if is_kept], keep)
+    def keep_rows(self, frame: Lists, keep: str, text: str) -> Lists:
+        """Keep the rows for which the column ``keep`` is true, and drop that column."""
+        return _take_rows(frame, [i for i, is_kept in enumerate(frame[keep]) if is_kept], keep)
 
-    def ordered(self, frame: Lists, number: str) -> Lists:
-        """Order rows by their numbers."""
-        return _taken(frame, sorted(range(len(frame[number])), key=frame[number].__getitem__), number)
+    def sort_rows(self, frame: Lists, number: str) -> Lists:
+        """Sort the rows by the column ``number``, and drop that column."""
+        return _take_rows(frame, sorted(range(len(frame[number])), key=frame[number].__getitem__), number)
 
-    def cut(self, frame: Lists, offset: int, limit: int | None) -> Lists:
-        """Pass over some rows, and keep some of the rest."""
+    def slice_rows(self, frame: Lists, offset: int, limit: int | None) -> Lists:
+        """Skip ``offset`` rows, then keep at most ``limit``."""
         end = None if limit is None else offset + limit
         return {name: values[offset:end] for name, values in frame.items()}
 
@@ -55,5 +55,5 @@ class _ListsRunner(ArrowRunner[Lists]):
         return {name: working[i].to_pylist() for name, i in step.columns}
 
 
-def _taken(frame: Lists, rows: list[int], without: str) -> Lists:
+def _take_rows(frame: Lists, rows: list[int], without: str) -> Lists:
     return {name: [values[i] for i in rows] for name, values in frame.items() if name != without}

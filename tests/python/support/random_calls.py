@@ -325,7 +325,7 @@ def edges_frame(rng: random.Random) -> str:
 
 
 SUMS = ["sum", "avg", "mean"]
-SPREADS = ["var_pop", "var_samp", "variance", "stddev_pop", "stddev_samp", "stddev", "std"]
+VARIANCES = ["var_pop", "var_samp", "variance", "stddev_pop", "stddev_samp", "stddev", "std"]
 EXTREMES = ["min", "max"]
 TRUTHS = ["bool_and", "bool_or", "every", "some", "any"]
 VALUES = ["first", "last", "first_value", "last_value", "any_value"]
@@ -366,7 +366,7 @@ def make_ask(rng: random.Random, spec: Spec) -> Ask:
         argument = rng.choice([argument] * 8 + ["n_int", "empty", "n_double"])
         text = f"{function}({argument})"
     elif roll < 0.4:
-        function = rng.choice(SPREADS)
+        function = rng.choice(VARIANCES)
         argument = column([*NUMERIC, "numeral"] if sane else list(KINDS))
         text = f"{function}({argument})"
     elif roll < 0.58:

@@ -23,7 +23,7 @@ SHARES = ["0", "0.25", "0.5", "0.9", "1", "0.333", "0.07D"]
 WHOLE_PARTITION = ["", "ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING"]
 
 
-def make_further(rng: random.Random, spec: Spec) -> Ask:
+def make_more_asks(rng: random.Random, spec: Spec) -> Ask:
     """Draw a call of one of these functions, as Spark's SQL has them."""
     frame = make_frame(rng, spec)
     filtered = rng.choice(["f", "n_int > 0", "v_boolean"]) if rng.random() < 0.2 else ""

@@ -448,7 +448,7 @@ def test_exceptions_carry_the_users_own(method):
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
-def test_what_ends_python_goes_through(error):
+def test_exit_exceptions_propagate(error):
     class Ends(Update):
         def update(self, state, x):
             raise error

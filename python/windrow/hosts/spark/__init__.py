@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..._model.expressions import Expr, Item, is_instance
+from ..._model.expressions import Expr, Item, is_instance_by_name
 from ..._parse.query import Query, read_query
 from ..._plan.steps import StepPlan
 from ...exceptions import UnsupportedError
@@ -31,7 +31,7 @@ class SparkReader:
 
     def owns(self, value: Any) -> bool:
         """Whether a value is a Column, Classic or Connect."""
-        return is_instance(value, "pyspark.sql", "Column")
+        return is_instance_by_name(value, "pyspark.sql", "Column")
 
     def expression(self, value: Any) -> Expr:
         """Read an argument, a key or a condition."""
@@ -50,13 +50,13 @@ class SparkReader:
             order = read_order(value)
         return order.key, order.descending, order.nulls_first
 
-    def item(self, value: Any, *, plain: bool, own: Callable[[Any], str | None] | None) -> Item:
+    def item(self, value: Any, *, plain: bool, frame_column: Callable[[Any], str | None] | None) -> Item:
         """Read an item; ``plain`` says whether a Column without a window call will do."""
         from .columns.reader import read_item
         from .jvm import depth_limited
 
         with depth_limited("a PySpark Column"):
-            return read_item(value, plain=plain, own=own)
+            return read_item(value, plain=plain, frame_column=frame_column)
 
     def arrow_type(self, value: Any) -> pa.DataType | None:
         """Give the Arrow type of a PySpark DataType, or of its class; None for all other values."""
@@ -84,21 +84,21 @@ class SparkHost:
         UnsupportedError
             For one of pandas on Spark.
         """
-        if is_instance(value, "pyspark.sql", "DataFrame"):
+        if is_instance_by_name(value, "pyspark.sql", "DataFrame"):
             return True
-        if is_instance(value, "pyspark", "DataFrame"):
+        if is_instance_by_name(value, "pyspark", "DataFrame"):
             raise UnsupportedError("a pandas-on-Spark frame is not supported; use its Spark frame: frame.to_spark()")
         return False
 
     def accepts_schema(self, value: Any) -> bool:
         """Whether a value is a StructType."""
-        return is_instance(value, "pyspark.sql.types", "StructType")
+        return is_instance_by_name(value, "pyspark.sql.types", "StructType")
 
     def check(self, arguments: ComputeArguments) -> None:
         """Refuse what no DataFrame can be computed with."""
-        from .options import Way
+        from .options import ComputeOptions
 
-        Way(arguments.sort, arguments.engine, arguments.spread)
+        ComputeOptions(arguments.sort, arguments.engine, arguments.spread)
 
     def schema(self, value: Any) -> FrameSchema:
         """Give the schema of a frame or of a StructType, and the session's time zone."""
@@ -128,27 +128,27 @@ class SparkHost:
         """Put the steps of a plan into a frame's own."""
         from .host import run_spark
         from .jvm import depth_limited
-        from .options import Way
+        from .options import ComputeOptions
 
-        way = Way(arguments.sort, arguments.engine, arguments.spread)
+        compute_options = ComputeOptions(arguments.sort, arguments.engine, arguments.spread)
         with depth_limited("the plan of the frame and its windows"):
-            return run_spark(frame, plan, way)
+            return run_spark(frame, plan, compute_options)
 
     def explain(self, frame: Any, plan: StepPlan, arguments: ComputeArguments, *, metrics: bool) -> Explanation:
         """Say how the steps of a plan would be run; with ``metrics`` run them, and give the figures."""
         from .host import explain_spark
         from .jvm import depth_limited
-        from .options import Way
+        from .options import ComputeOptions
 
-        way = Way(arguments.sort, arguments.engine, arguments.spread)
+        compute_options = ComputeOptions(arguments.sort, arguments.engine, arguments.spread)
         with depth_limited("the plan of the frame and its windows"):
-            return explain_spark(frame, plan, way, metrics=metrics)
+            return explain_spark(frame, plan, compute_options, metrics=metrics)
 
     def query(self, frame: Any, tree: Any) -> Query:
         """Read the tree of a query over a frame, whose session says whether columns are found regardless of case."""
-        from .planning import folded
+        from .planning import case_insensitive
 
-        return read_query(tree, self.columns(frame), folded=folded(frame))
+        return read_query(tree, self.columns(frame), case_insensitive=case_insensitive(frame))
 
     def answer(self, frame: Any, query: Query) -> Any:
         """Answer a query over a frame."""

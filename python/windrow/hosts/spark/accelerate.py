@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..._model.expressions import Column, Expr
-from ..._model.names import fresh
+from ..._model.names import unused_name
 from ...exceptions import UnsupportedError, WindrowError
 from .catalyst import read_window_expression
 from .host import run_spark
@@ -37,9 +37,9 @@ from .jvm import (
     selected,
     to_seq,
 )
-from .options import Way
+from .options import ComputeOptions
 from .planning import make_plan
-from .session import users_line
+from .session import caller_stack_level
 
 __all__ = ["accelerate", "is_known_release"]
 
@@ -66,7 +66,7 @@ def _accelerated(frame: Any) -> Any:
     if walker.left:
         lines = "".join(f"\n  {line}" for line in dict.fromkeys(walker.left))
         text = f"windrow leaves to Spark what it cannot compute alike:{lines}"
-        warnings.warn(text, UserWarning, stacklevel=users_line())
+        warnings.warn(text, UserWarning, stacklevel=caller_stack_level())
     return dataframe_of(result, frame.sparkSession) if walker.taken else frame
 
 
@@ -112,7 +112,7 @@ class _Columns:
         wished = str(expression.name() if class_of(expression) == "AttributeReference" else expression.sql())
         plain = wished.translate({ord(c): "_" for c in ".`"})
         self.expressions.append(expression)
-        self.names.append(fresh(plain, {n.lower() for n in self.names}))
+        self.names.append(unused_name(plain, {n.lower() for n in self.names}))
         return Column(self.names[-1])
 
 
@@ -266,12 +266,11 @@ class _Walker:
         frame = dataframe_of(base, self.session)
         frame = dataframe_of(selected(frame, columns.expressions, columns.names), self.session)
         if copied:
-            # The columns above will have the ids they have below, and an id must not be made twice in one plan. Of a
-            # join's two sides the analyser gives the second ids of its own, down to the relations.
+            # Attribute ids must be unique in a plan; self-joining makes the analyser assign new ids to the right side.
             frame = dataframe_of(analyzed_plan(frame.crossJoin(frame)).children().apply(1), self.session)
         named = {f"__windrow_call_{i}": c for i, c in enumerate(calls)}
         # quiet: a window of all rows is no news to who wrote it for Spark
-        result = run_spark(frame, make_plan(frame, [], named, selecting=False), Way(), quiet=True)
+        result = run_spark(frame, make_plan(frame, [], named, selecting=False), ComputeOptions(), quiet=True)
         return analyzed_plan(result)
 
 

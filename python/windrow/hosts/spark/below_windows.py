@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["BELOW", "GENERATORS", "evaluated_below"]
+__all__ = ["EVALUATED_FIRST", "GENERATORS", "evaluated_before_windows"]
 
 #: The column of an item that is to be evaluated first, until it has a name of its own.
-BELOW = "__windrow_below"
+EVALUATED_FIRST = "__windrow_below"
 
 #: Functions that make rows of a row.
 GENERATORS = frozenset([
@@ -27,7 +27,7 @@ _NONDETERMINISTIC = frozenset([
 ])  # fmt: skip
 
 
-def evaluated_below(functions: Iterable[str]) -> str | None:
+def evaluated_before_windows(functions: Iterable[str]) -> str | None:
     """Name the first function for which Spark evaluates an expression below the windows; a generator goes first.
 
     Parameters

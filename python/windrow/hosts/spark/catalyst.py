@@ -63,7 +63,7 @@ def read_window_expression(expression: Any, column: Callable[[Any], Expr], *, an
         With the reason, if windrow has nothing that answers alike.
     """
     try:
-        return _Reader(column, ansi).call(expression)
+        return _CatalystReader(column, ansi).call(expression)
     except UnsupportedError as error:
         raise UnsupportedError(f"{expression.sql()}: {error}") from None
 
@@ -102,7 +102,7 @@ def bound_of(bound: Any, *, start: bool) -> Bound:
     return relative(Literal(value), start=start)
 
 
-class _Reader:
+class _CatalystReader:
     def __init__(self, column: Callable[[Any], Expr], ansi: bool) -> None:
         self.column = column
         self.ansi = ansi

@@ -1,4 +1,4 @@
-"""How the input is partitioned already, and so which exchange it still needs to have a partition's rows in one task.
+"""How the input is already clustered, and so which exchange is still needed to have a partition's rows in one task.
 
 ``mapInArrow`` asks nothing of how its rows are spread, so an exchange stands below it, and Spark takes away an exchange
 that its child's hash partitioning makes needless. It should not always. Of what stands below, adaptive execution may
@@ -28,25 +28,25 @@ __all__ = ["STAGE_NAME", "Clustering", "clustering_of"]
 STAGE_NAME = "windrow_stage"
 
 # Physical nodes that give each row of a task's input in that task, whatever adaptive execution does.
-_KEEPING = frozenset([
+_PRESERVE_PARTITIONS = frozenset([
     "ArrowEvalPythonExec", "BatchEvalPythonExec", "ColumnarToRowExec", "FilterExec", "InputAdapter", "MapInArrowExec",
     "ProjectExec", "WholeStageCodegenExec", "WindowExec", "WindowGroupLimitExec",
 ])  # fmt: skip
 # Nodes that need rows of equal keys together, and give columns that make them needed: they cannot go.
-_NEEDING = frozenset(["HashAggregateExec", "ObjectHashAggregateExec", "SortAggregateExec"])
+_REQUIRE_CLUSTERING = frozenset(["HashAggregateExec", "ObjectHashAggregateExec", "SortAggregateExec"])
 # How a source's rows may be spread without being like an exchange.
-_UNKEYED = frozenset(["RangePartitioning", "SinglePartition", "UnknownPartitioning"])
+_NOT_HASHED = frozenset(["RangePartitioning", "SinglePartition", "UnknownPartitioning"])
 # Logical nodes that may leave rows spread by keys, and that are worth planning the frame for.
-_SPREADING = frozenset([
+_MAY_CLUSTER = frozenset([
     "Aggregate", "Deduplicate", "Distinct", "Except", "Intersect", "RepartitionByExpression", "Window",
 ])  # fmt: skip
 _JOINS = frozenset(["ShuffledHashJoinExec", "SortMergeJoinExec"])
-_OWN_EXCHANGES = frozenset(["REPARTITION_BY_COL", "REPARTITION_BY_NUM"])
+_USER_EXCHANGES = frozenset(["REPARTITION_BY_COL", "REPARTITION_BY_NUM"])
 
 
 @dataclass(frozen=True, slots=True)
 class Clustering:
-    """How rows are spread over tasks: those that agree on the keys are in one.
+    """How rows are distributed over tasks: rows of equal keys are in one.
 
     Parameters
     ----------
@@ -54,14 +54,14 @@ class Clustering:
         The columns; an exchange is like this one if it has them in this order. Empty: all rows are in one task.
     tasks
         The number of tasks, where it is not the session's default.
-    arrived
+    is_colocated
         Whether that holds of whatever plan Spark makes. If not, an exchange on the very keys must say so, which Spark
         takes away where it holds.
     """
 
     keys: tuple[str, ...]
     tasks: int | None = None
-    arrived: bool = False
+    is_colocated: bool = False
 
 
 def clustering_of(frame: Any, names: Sequence[str]) -> Clustering | None:
@@ -83,36 +83,40 @@ def clustering_of(frame: Any, names: Sequence[str]) -> Clustering | None:
         return None
     logical = analyzed_plan(frame)
     adaptive = str(frame.sparkSession.conf.get("spark.sql.adaptive.enabled")).lower() == "true"
-    own = _of_windrow(logical)
-    if own is not None:
-        places, marked = own
-        keys = tuple(names[i] for i in places)
-        return Clustering(keys, arrived=True) if marked or _kept_whole(executed_plan(frame), adaptive) else None
-    if not _may_be_spread(logical, adaptive):
+    windrow_exchange = _windrow_exchange(logical)
+    if windrow_exchange is not None:
+        positions, is_marked = windrow_exchange
+        keys = tuple(names[i] for i in positions)
+        return (
+            Clustering(keys, is_colocated=True)
+            if is_marked or _partitions_stay_whole(executed_plan(frame), adaptive)
+            else None
+        )
+    if not _may_be_clustered(logical, adaptive):
         return None
     plan = executed_plan(frame)
     if class_of(plan) == "AdaptiveSparkPlanExec":
         plan = plan.initialPlan()
     partitioning = plan.outputPartitioning()
-    if class_of(partitioning) != "HashPartitioning" or not _kept_whole(plan, adaptive):
+    if class_of(partitioning) != "HashPartitioning" or not _partitions_stay_whole(plan, adaptive):
         return None
-    places = _positions(logical, items(partitioning.expressions()))
-    if not places:
+    positions = _positions(logical, items(partitioning.expressions()))
+    if not positions:
         return None
     tasks = int(partitioning.numPartitions())
-    return Clustering(tuple(names[i] for i in places), None if tasks == shuffle_partitions(frame) else tasks)
+    return Clustering(tuple(names[i] for i in positions), None if tasks == shuffle_partitions(frame) else tasks)
 
 
-def _of_windrow(plan: Any) -> tuple[tuple[int, ...], bool] | None:
+def _windrow_exchange(plan: Any) -> tuple[tuple[int, ...], bool] | None:
     """Look for the exchange below windrow's ``mapInArrow`` in a logical plan: its keys, and whether Spark keeps it."""
-    places = list(range(len(items(plan.output()))))  # of each column of the frame, which of the node's it is
+    positions = list(range(len(items(plan.output()))))  # of each column of the frame, which of the node's it is
     passed = False
     while True:
         kind = class_of(plan)
         if kind == "RepartitionByExpression" and passed:
             by = items(plan.partitionExpressions())
             keys = [e for e in by if not e.foldable()]
-            at = tuple(places.index(k) if k in places else -1 for k in _positions(plan, keys))
+            at = tuple(positions.index(k) if k in positions else -1 for k in _positions(plan, keys))
             return (at, len(keys) < len(by)) if at and -1 not in at else None
         below: list[int]
         if kind == "MapInArrow" and str(plan.functionExpr().name()) == STAGE_NAME:
@@ -126,18 +130,18 @@ def _of_windrow(plan: Any) -> tuple[tuple[int, ...], bool] | None:
             below = list(range(len(items(plan.output()))))
         else:
             return None
-        places = [below[p] if 0 <= p < len(below) else -1 for p in places]
+        positions = [below[p] if 0 <= p < len(below) else -1 for p in positions]
         plan = items(plan.children())[0]
 
 
-def _may_be_spread(plan: Any, adaptive: bool) -> bool:
+def _may_be_clustered(plan: Any, adaptive: bool) -> bool:
     """Whether a logical plan has, below what keeps rows where they are, a node that spreads or needs them by keys."""
     while class_of(plan) in ("Project", "Filter", "SubqueryAlias"):
         plan = items(plan.children())[0]
-    return class_of(plan) in _SPREADING or (class_of(plan) == "Join" and not adaptive)
+    return class_of(plan) in _MAY_CLUSTER or (class_of(plan) == "Join" and not adaptive)
 
 
-def _kept_whole(plan: Any, adaptive: bool) -> bool:
+def _partitions_stay_whole(plan: Any, adaptive: bool) -> bool:
     """Whether partitions stay whole in any plan Spark may make, all the way down to what spread the rows for good.
 
     An exchange that Spark put in for its own needs is passed: it may go when what needs it goes.
@@ -145,22 +149,22 @@ def _kept_whole(plan: Any, adaptive: bool) -> bool:
     while True:
         plan = _inside(plan)
         kind = class_of(plan)
-        if kind in _NEEDING:
+        if kind in _REQUIRE_CLUSTERING:
             return True
         if kind == "FileSourceScanExec":  # whether buckets are read as such is for each plan anew
             return not plan.relation().bucketSpec().isDefined()
         below = items(plan.children())
         if not below:
-            return class_of(plan.outputPartitioning()) in _UNKEYED
+            return class_of(plan.outputPartitioning()) in _NOT_HASHED
         if kind == "ShuffleExchangeExec":
             origin = str(plan.shuffleOrigin())
-            if origin in _OWN_EXCHANGES:
+            if origin in _USER_EXCHANGES:
                 return True
             if origin != "ENSURE_REQUIREMENTS":
                 return not adaptive
         elif kind in _JOINS:
             return not adaptive
-        elif kind not in _KEEPING and not (kind == "SortExec" and not getattr(plan, "global")()):
+        elif kind not in _PRESERVE_PARTITIONS and not (kind == "SortExec" and not getattr(plan, "global")()):
             return False
         plan = below[0]
 

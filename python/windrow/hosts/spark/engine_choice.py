@@ -1,8 +1,8 @@
 """Which calls Spark's own windows compute.
 
-The way through Arrow costs about what Spark's sort does. A ranking, an offset or a running total costs Spark little
-beyond its exchange and its sort, so a stage that asks for nothing else is left to Spark, unless it needs more than one
-sort, or Spark's answer could be another than windrow's.
+``mapInArrow`` costs about as much as one Spark sort. A ranking, an offset or a running total costs Spark little beyond
+its exchange and its sort, so a stage with nothing else stays with Spark, unless it needs more than one sort, or Spark's
+result could differ from windrow's.
 """
 
 from __future__ import annotations
@@ -15,11 +15,13 @@ from ..._model.catalog import function_of
 from ..._plan.bound import Argument, BoundCall, LiteralArgument
 from .spark_sql import order_sql
 
-__all__ = ["better_left"]
+__all__ = ["spark_is_cheaper"]
 
 
-def better_left(calls: Sequence[BoundCall], types: Mapping[str, T.DataType], constants: Collection[str] = ()) -> bool:
-    """Whether the calls of a stage had better stay with Spark: it computes each in O(n), behind one sort, alike.
+def spark_is_cheaper(
+    calls: Sequence[BoundCall], types: Mapping[str, T.DataType], constants: Collection[str] = ()
+) -> bool:
+    """Whether Spark computes the calls of a stage at lower cost: each in O(n) after one sort, with the same results.
 
     Parameters
     ----------
@@ -38,10 +40,10 @@ def better_left(calls: Sequence[BoundCall], types: Mapping[str, T.DataType], con
     keys = {frozenset(c.partition_by).difference(constants) for c in calls}
     # a longer order would serve a shorter one, but break its ties otherwise
     orders = {tuple(map(order_sql, c.order_by)) for c in calls if c.order_by}
-    return len(keys) == 1 and all(keys) and len(orders) < 2 and all(_cheap(c, types) for c in calls)
+    return len(keys) == 1 and all(keys) and len(orders) < 2 and all(_linear_and_identical(c, types) for c in calls)
 
 
-def _cheap(call: BoundCall, types: Mapping[str, T.DataType]) -> bool:
+def _linear_and_identical(call: BoundCall, types: Mapping[str, T.DataType]) -> bool:
     """Whether Spark computes a call in O(n), and gives windrow's answer whatever the data are.
 
     Ties come in the order of arrival in both, but where there is one key in all: then Spark's radix sort moves rows.
@@ -54,12 +56,12 @@ def _cheap(call: BoundCall, types: Mapping[str, T.DataType]) -> bool:
     if known.family == "ranking":
         return ordered
     if known.family == "offset":
-        return ordered and all(_whole(a) for a in call.args[1:2])
+        return ordered and all(_is_int32_literal(a) for a in call.args[1:2])
     shape = _shape(call)
     if shape is None:
         return False
     if known.family == "value":  # Spark's optimizer loses the filter of first() over some frames
-        return ordered and call.filter is None and all(_whole(a) for a in call.args[1:2])
+        return ordered and call.filter is None and all(_is_int32_literal(a) for a in call.args[1:2])
     if known.name == "sum" and (column := call.argument_column()) is not None:
         summed = types.get(column)
         # a total of bigint may pass 2^63 on its way, which is an error to Spark alone; a running one is an answer there
@@ -69,7 +71,7 @@ def _cheap(call: BoundCall, types: Mapping[str, T.DataType]) -> bool:
     return known.is_exact
 
 
-def _whole(argument: Argument) -> bool:
+def _is_int32_literal(argument: Argument) -> bool:
     """Whether an argument is a literal that Spark takes for an offset."""
     value = argument.value if isinstance(argument, LiteralArgument) else None
     return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**31

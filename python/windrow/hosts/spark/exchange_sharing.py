@@ -20,8 +20,8 @@ from ..._plan.bound import BoundCall
 
 __all__ = ["Stage", "cover", "stages"]
 
-# Of so many smallest answers the one with the longest keys is taken: enough for any question that people write.
-_LOOKED_AT = 64
+# Compare at most this many minimum hitting sets.
+_MAX_HITTING_SETS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,19 +34,19 @@ class Stage:
         The columns of the exchange, all of which are partition keys of every call; none: all rows in one task.
     calls
         Which calls of the level, by position.
-    arrived
-        Whether the rows are where they must be already, so that no exchange is needed.
+    is_colocated
+        Whether rows of equal keys are in one task already, so that no exchange is needed.
     """
 
     keys: tuple[str, ...]
     calls: tuple[int, ...]
-    arrived: bool = False
+    is_colocated: bool = False
 
 
 def stages(
     calls: Sequence[BoundCall],
     later: Sequence[BoundCall],
-    lasting: Sequence[str],
+    surviving_columns: Sequence[str],
     clustered: Sequence[str] | None,
 ) -> list[Stage]:
     """Group the calls of a level.
@@ -56,11 +56,11 @@ def stages(
     calls
         The level's calls.
     later
-        Those of the next level, which can go without an exchange where the last one of this level serves them.
-    lasting
+        Those of the next level, which need no exchange if the last one of this level satisfies them.
+    surviving_columns
         The columns that both levels have.
     clustered
-        By which columns the rows are clustered as they come, so that rows that agree on them are in one task.
+        The columns by which the input rows are clustered: rows equal in them are in one task.
 
     Returns
     -------
@@ -68,21 +68,23 @@ def stages(
         In the order in which they run: first those that need no exchange.
     """
     sets = [frozenset(c.partition_by) for c in calls]
-    made: list[Stage] = []
-    served = [i for i, keys in enumerate(sets) if _serves(clustered, keys)]
-    if served and clustered is not None:
-        made.append(Stage(tuple(clustered), tuple(served), arrived=True))
-    rest = [i for i in range(len(sets)) if i not in served]
+    satisfied_stages: list[Stage] = []
+    satisfied = [i for i, keys in enumerate(sets) if _satisfies(clustered, keys)]
+    if satisfied and clustered is not None:
+        satisfied_stages.append(Stage(tuple(clustered), tuple(satisfied), is_colocated=True))
+    rest = [i for i in range(len(sets)) if i not in satisfied]
     order = {k: i for i, k in enumerate(dict.fromkeys(k for c in calls for k in c.partition_by))}
-    fresh = [
+    new_stages = [
         Stage(tuple(sorted(shared, key=order.__getitem__)), tuple(rest[i] for i in members))
         for shared, members in cover([sets[i] for i in rest])
     ]
-    return made + _last_for([frozenset(c.partition_by) for c in later], fresh, frozenset(lasting))
+    return satisfied_stages + _choose_last(
+        [frozenset(c.partition_by) for c in later], new_stages, frozenset(surviving_columns)
+    )
 
 
 def cover(sets: Sequence[frozenset[str]]) -> list[tuple[frozenset[str], list[int]]]:
-    """Share sets of keys out among as few groups as possible, the sets of each having columns in common.
+    """Assign sets of keys to as few groups as possible, so that the sets of a group have columns in common.
 
     Parameters
     ----------
@@ -100,38 +102,38 @@ def cover(sets: Sequence[frozenset[str]]) -> list[tuple[frozenset[str], list[int
     smallest = [s for s in smallest if not any(other < s for other in smallest)]
     chosen: list[tuple[str, ...]] = []
     for size in count():
-        chosen = list(islice(_hitting(smallest, (), size), _LOOKED_AT))
+        chosen = list(islice(_hitting(smallest, (), size), _MAX_HITTING_SETS))
         if chosen:
             break
-    groups = max((_shared_out(sets, keyed, columns) for columns in chosen), key=_spread)
-    alone = [i for i, keys in enumerate(sets) if not keys]
-    if alone:
-        groups.append((frozenset(), alone))
+    groups = max((_assign_sets(sets, keyed, columns) for columns in chosen), key=_key_counts)
+    unkeyed = [i for i, keys in enumerate(sets) if not keys]
+    if unkeyed:
+        groups.append((frozenset(), unkeyed))
     return sorted(groups, key=lambda g: g[1])
 
 
-def _serves(clustered: Sequence[str] | None, keys: frozenset[str]) -> bool:
-    """Whether rows that agree on all keys are in one task. One task of all rows serves only calls that need just it."""
+def _satisfies(clustered: Sequence[str] | None, keys: frozenset[str]) -> bool:
+    """Whether rows of equal keys are in one task. One task with all rows counts only for calls without keys."""
     return clustered is not None and (not keys if not clustered else keys.issuperset(clustered))
 
 
 def _hitting(sets: Sequence[frozenset[str]], chosen: tuple[str, ...], size: int) -> Iterator[tuple[str, ...]]:
     """Give sets of columns, of a size at most, of which every set has one."""
-    missed = [s for s in sets if s.isdisjoint(chosen)]
-    if not missed:
+    not_hit = [s for s in sets if s.isdisjoint(chosen)]
+    if not not_hit:
         yield chosen
         return
-    apart: list[frozenset[str]] = []  # each of these needs a column of its own
-    for one in missed:
-        if all(one.isdisjoint(other) for other in apart):
-            apart.append(one)
-    if len(apart) > size:
+    disjoint: list[frozenset[str]] = []  # each of these needs a column of its own
+    for one in not_hit:
+        if all(one.isdisjoint(other) for other in disjoint):
+            disjoint.append(one)
+    if len(disjoint) > size:
         return
-    for column in sorted(missed[0]):
-        yield from _hitting(missed, (*chosen, column), size - 1)
+    for column in sorted(not_hit[0]):
+        yield from _hitting(not_hit, (*chosen, column), size - 1)
 
 
-def _shared_out(
+def _assign_sets(
     sets: Sequence[frozenset[str]], members: Sequence[int], columns: Sequence[str]
 ) -> list[tuple[frozenset[str], list[int]]]:
     """Give each set to one of the columns in it, so that what the sets of a column have in common stays long."""
@@ -145,25 +147,27 @@ def _shared_out(
     return [(shared[c], sorted(groups[c])) for c in groups]
 
 
-def _spread(groups: Sequence[tuple[frozenset[str], list[int]]]) -> list[int]:
+def _key_counts(groups: Sequence[tuple[frozenset[str], list[int]]]) -> list[int]:
     return sorted(len(shared) for shared, _ in groups)
 
 
-def _last_for(later: Sequence[frozenset[str]], made: list[Stage], lasting: frozenset[str]) -> list[Stage]:
-    """Let that stage come last, on those keys, whose exchange spares the next level most."""
-    if not later or not made:
-        return made
+def _choose_last(
+    later: Sequence[frozenset[str]], stages_so_far: list[Stage], surviving_columns: frozenset[str]
+) -> list[Stage]:
+    """Move that stage last, with those keys, whose exchange saves the next level most exchanges."""
+    if not later or not stages_so_far:
+        return stages_so_far
 
-    def left(keys: frozenset[str]) -> int:
-        if not keys <= lasting:
+    def remaining_exchanges(keys: frozenset[str]) -> int:
+        if not keys <= surviving_columns:
             return len(later) + 1
-        return len(cover([k for k in later if not _serves(tuple(keys), k)]))
+        return len(cover([k for k in later if not _satisfies(tuple(keys), k)]))
 
     options = []
-    for position, stage in enumerate(made):
+    for position, stage in enumerate(stages_so_far):
         full = frozenset(stage.keys)
         for keys in dict.fromkeys([full, *(full & k for k in later if full & k)]):
-            options.append((left(keys), -len(keys), position, keys))
+            options.append((remaining_exchanges(keys), -len(keys), position, keys))
     _, _, position, keys = min(options, key=lambda o: o[:3])
-    last = replace(made[position], keys=tuple(k for k in made[position].keys if k in keys))
-    return [*made[:position], *made[position + 1 :], last]
+    last = replace(stages_so_far[position], keys=tuple(k for k in stages_so_far[position].keys if k in keys))
+    return [*stages_so_far[:position], *stages_so_far[position + 1 :], last]

@@ -10,7 +10,7 @@ import pyspark.sql.types as T  # noqa: N812 - its usual name
 from ..._plan.bound import SortKey
 from .scalars import quoted
 
-__all__ = ["exchanged", "parted", "ranged", "sorted_by"]
+__all__ = ["end_barrier_stage", "exchanged", "range_partition", "sorted_by"]
 
 # Spark 4.0 knows no common class of theirs, and no times of day.
 _DATETIMES = tuple(
@@ -45,7 +45,7 @@ def exchanged(frame: Any, keys: Sequence[Any], tasks: int | None, functions: Any
     return frame.repartition(*by) if tasks is None else frame.repartition(tasks, *by)
 
 
-def ranged(frame: Any, keys: Sequence[SortKey], tasks: int, functions: Any) -> Any:
+def range_partition(frame: Any, keys: Sequence[SortKey], tasks: int, functions: Any) -> Any:
     """Share the rows of a frame out in ranges.
 
     Parameters
@@ -69,7 +69,7 @@ def ranged(frame: Any, keys: Sequence[SortKey], tasks: int, functions: Any) -> A
     return frame.repartitionByRange(tasks, *[sorted_by(key, functions) for key in keys])
 
 
-def parted(frame: Any, keys: Sequence[str], functions: Any) -> Any:
+def end_barrier_stage(frame: Any, keys: Sequence[str], functions: Any) -> Any:
     """End the stage that a frame's rows come from, by an exchange.
 
     Parameters
@@ -111,5 +111,5 @@ def sorted_by(key: SortKey, functions: Any) -> Any:
     pyspark.sql.Column
         The column, and how it sorts.
     """
-    way, nulls = "desc" if key.descending else "asc", "first" if key.nulls_first else "last"
-    return getattr(functions.col(quoted(key.column)), f"{way}_nulls_{nulls}")()
+    direction, nulls = "desc" if key.descending else "asc", "first" if key.nulls_first else "last"
+    return getattr(functions.col(quoted(key.column)), f"{direction}_nulls_{nulls}")()

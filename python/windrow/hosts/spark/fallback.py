@@ -8,16 +8,16 @@ from typing import Any
 
 from ..._model.calls import Call, Derived, expressions_of
 from ..._model.catalog import function_names
-from ..._model.expressions import Expr, Host, Sql
+from ..._model.expressions import Expr, HostExpression, Sql
 from ..._model.outputs import Output
 from ..._model.replace import replace
 from ..._plan.levels import calls_in
 from ...exceptions import UnsupportedError
 
-__all__ = ["left_to_spark"]
+__all__ = ["with_spark_fallback"]
 
 
-def left_to_spark(output: Output, frame: Any, level: int) -> Output:
+def with_spark_fallback(output: Output, frame: Any, level: int) -> Output:
     """Give an output whose functions windrow does not all know as an expression that Spark evaluates.
 
     Parameters
@@ -47,7 +47,7 @@ def left_to_spark(output: Output, frame: Any, level: int) -> Output:
     if not unknown:
         return output
     named = " and ".join(unknown)
-    if any(isinstance(e, Host) for c in calls for e in expressions_of(c)):
+    if any(isinstance(e, HostExpression) for c in calls for e in expressions_of(c)):
         raise UnsupportedError(
             f"{item.sql}: windrow has no function {named}; add the column with frame.withColumn(...)"
         )

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from threading import get_ident
 from typing import Any
 
-from ..._model.expressions import is_instance
+from ..._model.expressions import is_instance_by_name
 from ..._model.intervals import Interval
 from ..._model.names import quoted
 from ...exceptions import SpecError, UnsupportedError
@@ -262,7 +262,7 @@ def depth_limited(what: str) -> Iterator[None]:
     except Exception as error:
         if _is_overflow(error):
             raise SpecError(f"{what} {_TOO_DEEP_FOR_JVM}") from None
-        if is_instance(error, "pyspark.errors", "AnalysisException"):
+        if is_instance_by_name(error, "pyspark.errors", "AnalysisException"):
             said = str(error).strip().partition("\n")[0].partition(" SQLSTATE")[0]
             raise SpecError(f"Spark refuses {what}: {said}") from error
         raise

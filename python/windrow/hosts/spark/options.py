@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from ...exceptions import SpecError, shown
 from ...settings import ENGINES, SPREADS, current
 
-__all__ = ["Way"]
+__all__ = ["ComputeOptions"]
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class ComputeOptions:
     """How calls are to be computed.
 
     Parameters

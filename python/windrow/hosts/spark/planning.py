@@ -7,23 +7,23 @@ from itertools import pairwise
 from typing import Any
 
 from ..._model.calls import Call, Derived
-from ..._model.expressions import Column, Expr, Host, Literal, Scalar
+from ..._model.expressions import Column, Expr, HostExpression, Literal, Scalar
 from ..._model.outputs import Output
 from ..._model.replace import replace
 from ..._parse.items import read_items
 from ..._plan.bind import Resolver, plan_steps
-from ..._plan.levels import inputs_of, levels, rewritten
+from ..._plan.levels import inputs_of, levels, map_expressions
 from ..._plan.steps import Compute, Evaluate, StepPlan
 from ...exceptions import SpecError, UnsupportedError
-from .below_windows import BELOW
+from .below_windows import EVALUATED_FIRST
 from .columns.reader import generator_in, is_literal, locator
 from .columns.tree import HOST
-from .fallback import left_to_spark
+from .fallback import with_spark_fallback
 from .jvm import is_classic
 from .scalars import functions_of
-from .session import users_line
+from .session import caller_stack_level
 
-__all__ = ["GENERATOR_INSIDE", "constants", "folded", "is_of_inputs", "make_plan"]
+__all__ = ["GENERATOR_INSIDE", "case_insensitive", "constants", "is_of_inputs", "make_plan"]
 
 #: What is said of a function that makes several rows of one, in a call.
 GENERATOR_INSIDE = (
@@ -43,38 +43,38 @@ class SparkResolver(Resolver):
     forbidden = ".`"
 
     def __init__(self, frame: Any) -> None:
-        self.case_insensitive = folded(frame)
+        self.case_insensitive = case_insensitive(frame)
         self._columns = list(frame.columns)
         self._functions = functions_of(frame)
-        self._locate = locator(frame, folded=self.case_insensitive)
+        self._locate = locator(frame, case_insensitive=self.case_insensitive)
         self._names = [c.lower() if self.case_insensitive else c for c in self._columns]
 
     def locate(self, column: Any) -> int | None:
         """Give the position of the frame's column that a Column is, if it is one and nothing more."""
         return self._locate(column)
 
-    def column_of(self, expression: Host) -> int | None:
+    def column_of(self, expression: HostExpression) -> int | None:
         """Give the position of the frame's column that an expression is, if it is one and nothing more."""
         return self._locate(expression.value)
 
     def unknown_name(self, name: str) -> Scalar | None:
         """Have Spark read a name as a field's, where it may be one."""
-        return Host(self._functions.col(name), HOST) if "." in name or "`" in name else None
+        return HostExpression(self._functions.col(name), HOST) if "." in name or "`" in name else None
 
-    def own(self, column: Any) -> str | None:
+    def frame_column(self, column: Any) -> str | None:
         """Give the name of the frame's column that a Column is, if it is one and no other has that name."""
         index = self._locate(column)
         return None if index is None or self._names.count(self._names[index]) > 1 else str(self._columns[index])
 
 
-def folded(frame: Any) -> bool:
+def case_insensitive(frame: Any) -> bool:
     """Whether a frame's columns are found regardless of case: what the session says."""
     return str(frame.sparkSession.conf.get("spark.sql.caseSensitive")).lower() != "true"
 
 
 def is_of_inputs(step: Evaluate) -> bool:
     """Whether a step evaluates a plan's inputs."""
-    return any(s.name.startswith((_INPUT, BELOW)) for s in step.scalars)
+    return any(s.name.startswith((_INPUT, EVALUATED_FIRST)) for s in step.scalars)
 
 
 def make_plan(frame: Any, items: Sequence[Any], named: Mapping[str, Any], *, selecting: bool) -> StepPlan:
@@ -106,12 +106,17 @@ def make_plan(frame: Any, items: Sequence[Any], named: Mapping[str, Any], *, sel
         )
     resolver = SparkResolver(frame)
     outputs = read_items(
-        items, named, frame.columns, selecting=selecting, folded=resolver.case_insensitive, own=resolver.own
+        items,
+        named,
+        frame.columns,
+        selecting=selecting,
+        case_insensitive=resolver.case_insensitive,
+        frame_column=resolver.frame_column,
     )
-    outputs = [left_to_spark(o, frame, users_line() + 1) for o in outputs]
+    outputs = [with_spark_fallback(o, frame, caller_stack_level() + 1) for o in outputs]
     outputs = _with_inputs_named(outputs, frame)
     asked = [o.item for o in outputs if o.item is not None]
-    calls, inputs = _lifted(levels(asked), resolver.locate)
+    calls, inputs = _hoist_bound_columns(levels(asked), resolver.locate)
     plan = plan_steps(
         outputs, frame.columns, resolver, selecting=selecting, calls=calls, inputs=inputs | inputs_of(asked)
     )
@@ -125,12 +130,14 @@ def _with_inputs_named(outputs: Sequence[Output], frame: Any) -> list[Output]:
     generators = []
     for number, output in enumerate(outputs):
         item = output.item
-        if isinstance(item, Derived) and BELOW in item.inputs:
-            if (generator := generator_in(item.inputs[BELOW])) is not None:
+        if isinstance(item, Derived) and EVALUATED_FIRST in item.inputs:
+            if (generator := generator_in(item.inputs[EVALUATED_FIRST])) is not None:
                 generators.append(output.name)
                 _check_generator(item, generator, frame)
-            name = f"{BELOW}_{number}"
-            output = replace(output, item=replace(item, expression=Column(name), inputs={name: item.inputs[BELOW]}))
+            name = f"{EVALUATED_FIRST}_{number}"
+            output = replace(
+                output, item=replace(item, expression=Column(name), inputs={name: item.inputs[EVALUATED_FIRST]})
+            )
         made.append(output)
     if len(generators) > 1:
         raise UnsupportedError(
@@ -144,8 +151,8 @@ def _check_generator(item: Derived, generator: str, frame: Any) -> None:
     """Refuse what gives several columns, and what Spark refuses."""
     from pyspark.errors import PySparkException
 
-    column = item.inputs[BELOW]
-    assert isinstance(column, Host)
+    column = item.inputs[EVALUATED_FIRST]
+    assert isinstance(column, HostExpression)
     try:
         columns = frame.select(column.value).columns
     except PySparkException as error:
@@ -169,14 +176,14 @@ def _refuse_generators(plan: StepPlan, frame: Any) -> None:
                     raise SpecError(GENERATOR_INSIDE.format(generator=scalar.text))
 
 
-def _lifted(
+def _hoist_bound_columns(
     laid: Sequence[Mapping[str, Call]], locate: Callable[[Any], int | None]
 ) -> tuple[list[dict[str, Call]], dict[str, Scalar]]:
     """Have Columns that calls of higher levels read evaluated first, on the frame that they may be bound to."""
     inputs: dict[str, Scalar] = {}
 
-    def lift(expression: Expr) -> Expr:
-        if not isinstance(expression, Host) or expression.host != HOST:
+    def hoist(expression: Expr) -> Expr:
+        if not isinstance(expression, HostExpression) or expression.host != HOST:
             return expression
         if locate(expression.value) is not None:
             return expression
@@ -185,7 +192,8 @@ def _lifted(
         return Derived(Column(name), {}, str(expression))
 
     return [
-        {at: rewritten(call, lift) if level else call for at, call in calls.items()} for level, calls in enumerate(laid)
+        {at: map_expressions(call, hoist) if level else call for at, call in calls.items()}
+        for level, calls in enumerate(laid)
     ], inputs
 
 
@@ -195,4 +203,4 @@ def constants(step: Evaluate) -> set[str]:
 
 
 def _is_constant(expression: Scalar) -> bool:
-    return isinstance(expression, Literal) or (isinstance(expression, Host) and is_literal(expression.value))
+    return isinstance(expression, Literal) or (isinstance(expression, HostExpression) and is_literal(expression.value))

@@ -14,7 +14,7 @@ from ..._parse.sql_text import functions_in
 from ..._plan.steps import NamedScalar
 from ...exceptions import UnsupportedError
 from ..base import ComputeArguments, Host
-from .below_windows import evaluated_below
+from .below_windows import evaluated_before_windows
 from .scalars import functions_of, spark_column
 
 __all__ = ["answer"]
@@ -80,7 +80,7 @@ def _refuse_what_spark_evaluates_below(query: Query) -> None:
         return
     for item in items:
         if isinstance(item, Derived) and not item.calls and isinstance(item.expression, Sql):
-            function = evaluated_below(functions_in(item.expression.text))
+            function = evaluated_before_windows(functions_in(item.expression.text))
             if function is not None:
                 raise UnsupportedError(
                     f"{item.text}: Spark evaluates {function} before the windows, and here it would come after them; "

@@ -6,7 +6,7 @@ import importlib
 from decimal import Decimal
 from typing import Any
 
-from ..._model.expressions import Column, Host, Literal
+from ..._model.expressions import Column, HostExpression, Literal
 from ..._model.names import quoted
 from ..._plan.steps import NamedScalar
 
@@ -22,7 +22,7 @@ def functions_of(frame: Any) -> Any:
 def spark_column(scalar: NamedScalar, functions: Any) -> Any:
     """Turn an expression into a Column."""
     expression = scalar.expression
-    if isinstance(expression, Host):
+    if isinstance(expression, HostExpression):
         return expression.value
     if isinstance(expression, Literal):
         if isinstance(expression.value, Decimal):  # of which Connect's lit() makes decimal(10, scale)

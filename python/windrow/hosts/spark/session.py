@@ -10,7 +10,7 @@ from ...settings import Options, current
 from .jvm import barrier_slots, is_classic_session
 from .types import session_timezone
 
-__all__ = ["context_of", "partitions", "session_options", "slots", "users_line"]
+__all__ = ["caller_stack_level", "context_of", "partitions", "session_options", "slots"]
 
 
 def context_of(session: Any) -> Any:
@@ -37,7 +37,7 @@ def session_options(session: Any) -> Options:
     return replace(options, timezone=session_timezone(session))
 
 
-def users_line() -> int:
+def caller_stack_level() -> int:
     """Count the frames from who asks up to the first that is not windrow's, which a warning is about."""
     package = __name__.partition(".")[0]
     level, frame = 1, sys._getframe(1)

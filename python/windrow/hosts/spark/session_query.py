@@ -24,7 +24,7 @@ from .jvm import (
     relation_names,
     with_frames,
 )
-from .options import Way
+from .options import ComputeOptions
 
 __all__ = ["answer_in_session"]
 
@@ -76,7 +76,7 @@ def answer_in_session(
         frame = dataframe_of(parameterised(plan, parameters) if parameters else plan, session)
     if frame.isStreaming:
         return None
-    return frame if Way().chosen() == "spark" else accelerate(frame)
+    return frame if ComputeOptions().chosen() == "spark" else accelerate(frame)
 
 
 def _session_of(text: str, frames: Mapping[str, Any], session: Any) -> Any:
@@ -98,7 +98,7 @@ def _used(names: Sequence[str], frames: Mapping[str, Any]) -> dict[str, Any] | N
     used: dict[str, Any] = {}
     written: dict[str, str] = {}
     for name in names:
-        found = [list(frames.values())[i] for i in columns_named(name, list(frames), folded=True)]
+        found = [list(frames.values())[i] for i in columns_named(name, list(frames), case_insensitive=True)]
         first = written.setdefault(name.lower(), name)
         if len(found) > 1 or (found and used.get(first, found[0]) is not found[0]):
             return None

@@ -17,7 +17,7 @@ from ..._plan.bound import Argument, BoundCall, ColumnArgument, FrameBound, Sort
 from ...exceptions import UnsupportedError
 from .scalars import quoted
 
-__all__ = ["order_sql", "row_of", "spark_sql", "with_windows"]
+__all__ = ["explained_spark_call", "order_sql", "spark_sql", "with_windows"]
 
 
 def spark_sql(call: BoundCall) -> str:
@@ -119,7 +119,9 @@ def with_windows(frame: Any, calls: Mapping[str, BoundCall], functions: Any) -> 
         raise _refused(call, f"Spark refuses it: {said}") from None
 
 
-def row_of(call: BoundCall, field: T.StructField, row: ExplainedCall | None, *, asked: bool = False) -> ExplainedCall:
+def explained_spark_call(
+    call: BoundCall, field: T.StructField, row: ExplainedCall | None, *, asked: bool = False
+) -> ExplainedCall:
     """Say of a call that Spark computes what ``explain`` says of windrow's.
 
     Parameters

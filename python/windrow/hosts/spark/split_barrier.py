@@ -1,4 +1,4 @@
-"""One partition over many tasks: each has a range of its order, and hears from the others what lies around it.
+"""Splits a partition across the tasks of a barrier stage, which exchange section summaries.
 
     rows -> ranges of (partition keys, order keys), equal keys in one task -> barrier stage: each task sorts its rows,
     sums up its sections, gathers what the others have summed up, and answers its own rows
@@ -19,18 +19,18 @@ from typing import Any
 
 from ...exceptions import WindrowError
 
-__all__ = ["at_once", "gathered", "patience"]
+__all__ = ["all_gather", "barrier_task", "barrier_timeout"]
 
 # Spark itself waits for 365 days, also for a task that cannot come: one that lost its shuffle files needs the slots
 # of those that wait for it. So these give up some time, and the stage starts again.
-_PATIENCE = 3600
+_EXCHANGE_SECONDS = 3600
 
-# Tasks that are started at once have begun by then.
-_START = 60
+# Seconds within which all tasks of a barrier stage have started.
+_START_SECONDS = 60
 
 
-def at_once(operator: Any, tasks: int) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """Give the operator as what tasks of one barrier stage run, all of them or none.
+def barrier_task(operator: Any, tasks: int) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """Return the operator as a function for the tasks of one barrier stage, all of which must run.
 
     When a task dies and another of its stage is done at that moment, Spark may start the stage again without the other,
     and have the rest wait for it for 365 days. Fewer tasks than asked for may also be all there are, where a range of
@@ -54,7 +54,7 @@ def at_once(operator: Any, tasks: int) -> Callable[[Iterator[Any]], Iterator[Any
 
         context = BarrierTaskContext.get()
         if len(context.getTaskInfos()) < tasks:
-            with patience(_START):
+            with barrier_timeout(_START_SECONDS):
                 context.barrier()
         yield from operator(batches)
 
@@ -62,8 +62,8 @@ def at_once(operator: Any, tasks: int) -> Callable[[Iterator[Any]], Iterator[Any
     return run
 
 
-def gathered(summaries: Sequence[bytes]) -> tuple[list[bytes], int]:
-    """Exchange summaries of sections with the other tasks of a barrier stage.
+def all_gather(summaries: Sequence[bytes]) -> tuple[list[bytes], int]:
+    """Exchange section summaries with the other tasks of a barrier stage; an ``ExchangeSummaries``.
 
     Parameters
     ----------
@@ -78,17 +78,19 @@ def gathered(summaries: Sequence[bytes]) -> tuple[list[bytes], int]:
     from pyspark import BarrierTaskContext
 
     context = BarrierTaskContext.get()
-    with patience(_PATIENCE):  # what is gathered is text
-        told = context.allGather(",".join(b64encode(s).decode() for s in summaries))
-    each = [[b64decode(one) for one in text.split(",") if one] for text in told]
-    return [s for of_task in each for s in of_task], sum(map(len, each[: context.partitionId()]))
+    with barrier_timeout(_EXCHANGE_SECONDS):  # what is gathered is text
+        texts = context.allGather(",".join(b64encode(s).decode() for s in summaries))
+    summaries_by_task = [[b64decode(one) for one in text.split(",") if one] for text in texts]
+    return [s for of_task in summaries_by_task for s in of_task], sum(
+        map(len, summaries_by_task[: context.partitionId()])
+    )
 
 
 @contextmanager
-def patience(seconds: int) -> Iterator[None]:
-    """Wait within a block no longer than so many seconds, where that can be had: on the main thread, not on Windows.
+def barrier_timeout(seconds: int) -> Iterator[None]:
+    """Limit the seconds that a block may take, by SIGALRM: on the main thread, not on Windows.
 
-    An alarm that somebody else has set comes when it should, or right behind the block.
+    An alarm set by others still fires at its time, or right after the block.
 
     Parameters
     ----------
@@ -101,27 +103,27 @@ def patience(seconds: int) -> Iterator[None]:
         It took longer.
     """
 
-    def give_up(*_: object) -> None:
+    def raise_timeout(*_: object) -> None:
         raise WindrowError(
             f"the other tasks of this barrier stage have not come for {seconds} s: one of them may wait for a slot to "
             "run again; spread='never' does without such a stage"
         )
 
     try:
-        before = signal.getsignal(signal.SIGALRM)
-        if before is not None:  # as it is for a handler of C's, which Python could not put back
-            signal.signal(signal.SIGALRM, give_up)
+        previous = signal.getsignal(signal.SIGALRM)
+        if previous is not None:  # as it is for a handler of C's, which Python could not put back
+            signal.signal(signal.SIGALRM, raise_timeout)
     except (AttributeError, ValueError):
-        before = None
-    if before is None:
+        previous = None
+    if previous is None:
         yield
         return
     begun = monotonic()
-    left, every = signal.setitimer(signal.ITIMER_REAL, seconds)
+    seconds_left, interval = signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-        if left:
-            signal.setitimer(signal.ITIMER_REAL, max(left - (monotonic() - begun), 0.001), every)
+        signal.signal(signal.SIGALRM, previous)
+        if seconds_left:
+            signal.setitimer(signal.ITIMER_REAL, max(seconds_left - (monotonic() - begun), 0.001), interval)

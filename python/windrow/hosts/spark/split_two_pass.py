@@ -1,4 +1,4 @@
-"""One partition over many tasks, where these cannot run at once: its ranges are read twice.
+"""Splits a partition across tasks that cannot all run at once: its ranges are read twice.
 
     rows -> ranges of (partition keys, order keys)
               |-> each task sums its sections up -> all summaries as one value, a scalar subquery's
@@ -24,16 +24,16 @@ from ...exceptions import DataError
 from .scalars import quoted
 from .types import spark_schema
 
-__all__ = ["read_twice"]
+__all__ = ["run_two_pass"]
 
 # monotonically_increasing_id() has the row's number within its partition in so many bits.
 _ROW_BITS = 33
 
-_TOLD = "place int, rows bigint, summaries array<binary>"
-_TOLD_ARROW = pa.schema([("place", pa.int32()), ("rows", pa.int64()), ("summaries", pa.list_(pa.binary()))])
+_SUMMARY_SCHEMA = "place int, rows bigint, summaries array<binary>"
+_SUMMARY_ARROW_SCHEMA = pa.schema([("place", pa.int32()), ("rows", pa.int64()), ("summaries", pa.list_(pa.binary()))])
 
 
-def read_twice(frame: Any, operator: Operator, reader: Operator, functions: Any, *, exchanged: bool) -> Any:
+def run_two_pass(frame: Any, operator: Operator, reader: Operator, functions: Any, *, exchanged: bool) -> Any:
     """Answer an operator's calls over rows in ranges.
 
     Parameters
@@ -56,34 +56,38 @@ def read_twice(frame: Any, operator: Operator, reader: Operator, functions: Any,
     """
     names, read = list(frame.columns), reader.names_read
     hidden = ["__windrow_rest", "__windrow_place", "__windrow_told"]
-    rest, place, told = unique_names([*names, *hidden], folded=True)[-len(hidden) :]
+    rest, partition, summaries_name = unique_names([*names, *hidden], case_insensitive=True)[-len(hidden) :]
     first = frame.select(*map(quoted, read))
     if exchanged and (others := [functions.col(quoted(name)) for name in names if name not in read]):
-        # A column that nothing reads Spark leaves out of the exchange, which then is another one. It is NULL.
+        # Reference all columns, so that both plans contain the same exchange (ReuseExchange); the value is always NULL.
         value = functions.when(functions.spark_partition_id() < 0, functions.struct(*others).cast("string"))
         first = frame.select(*map(quoted, read), value.alias(rest))
-    summaries = first.mapInArrow(_Summaries(reader), _TOLD).repartition(1).mapInArrow(_packed, f"{told} binary")
+    summaries = (
+        first.mapInArrow(_FirstPass(reader), _SUMMARY_SCHEMA)
+        .repartition(1)
+        .mapInArrow(_pack_summaries, f"{summaries_name} binary")
+    )
     row = functions.monotonically_increasing_id()
     is_first = row.bitwiseAND(functions.lit((1 << _ROW_BITS) - 1)) == 0
     # Of the place the task's own number says nothing where coalesce or union stands behind.
     marks = [
-        functions.shiftright(row, _ROW_BITS).alias(place),
-        functions.when(is_first, summaries.scalar()).alias(told),
+        functions.shiftright(row, _ROW_BITS).alias(partition),
+        functions.when(is_first, summaries.scalar()).alias(summaries_name),
     ]
-    return frame.select("*", *marks).mapInArrow(_Answers(operator), spark_schema(operator))
+    return frame.select("*", *marks).mapInArrow(_SecondPass(operator), spark_schema(operator))
 
 
-def _packed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Put all summaries into one value: Spark takes 5 µs for each null of a nested column on its way to Arrow."""
-    packed = pa.BufferOutputStream()
-    with pa.ipc.new_stream(packed, _TOLD_ARROW) as stream:
+def _pack_summaries(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Pack all summaries into one value, as Spark converts nulls of nested columns to Arrow slowly."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, _SUMMARY_ARROW_SCHEMA) as stream:
         for batch in batches:
-            stream.write_batch(batch.cast(_TOLD_ARROW))
-    yield pa.record_batch([pa.array([packed.getvalue().to_pybytes()])], names=["told"])
+            stream.write_batch(batch.cast(_SUMMARY_ARROW_SCHEMA))
+    yield pa.record_batch([pa.array([sink.getvalue().to_pybytes()])], names=["summaries"])
 
 
-class _Summaries:
-    """Sums up what a task has: one row."""
+class _FirstPass:
+    """Summarises a task's rows into one row."""
 
     def __init__(self, operator: Operator) -> None:
         self._operator = operator
@@ -94,14 +98,14 @@ class _Summaries:
 
         task = TaskContext.get()
         names = self._operator.names_read
-        rows, summaries = self._operator.summarised(batch.select(names) for batch in batches)
+        rows, summaries = self._operator.summarise(batch.select(names) for batch in batches)
         if rows and task is not None:
-            told = {"place": [task.partitionId()], "rows": [rows], "summaries": [summaries]}
-            yield pa.RecordBatch.from_pydict(told, schema=_TOLD_ARROW)
+            row = {"place": [task.partitionId()], "rows": [rows], "summaries": [summaries]}
+            yield pa.RecordBatch.from_pydict(row, schema=_SUMMARY_ARROW_SCHEMA)
 
 
-class _Answers:
-    """Answers a task's rows, the first of which brings its place and what all tasks have summed up, in last columns."""
+class _SecondPass:
+    """Computes a task's rows; the last columns of the first row have the task's partition and all summaries."""
 
     def __init__(self, operator: Operator) -> None:
         self._operator = operator
@@ -112,19 +116,21 @@ class _Answers:
         first = next((b for b in batches if b.num_rows), None)
         if first is None:
             return
-        place, told = (first.column(first.num_columns - left)[0].as_py() for left in (2, 1))
-        everyone = _Everyone(place, [] if told is None else pa.ipc.open_stream(told).read_all().to_pylist())
+        partition, packed_summaries = (first.column(first.num_columns - left)[0].as_py() for left in (2, 1))
+        exchange = TaskSummaries(
+            partition, [] if packed_summaries is None else pa.ipc.open_stream(packed_summaries).read_all().to_pylist()
+        )
         operator = copy.copy(self._operator)
-        operator.share = everyone
-        yield from operator(everyone.counted(chain([first], batches)))
+        operator.exchange = exchange
+        yield from operator(exchange.counted(chain([first], batches)))
 
 
-class _Everyone:
-    """The summaries of all tasks, for the one at a place."""
+class TaskSummaries:
+    """The summaries of all tasks, as the ``ExchangeSummaries`` of one of them."""
 
-    def __init__(self, place: int, told: Sequence[dict[str, Any]]) -> None:
-        self._place = place
-        self._told = sorted(told, key=lambda t: int(t["place"]))
+    def __init__(self, partition: int, task_summaries: Sequence[dict[str, Any]]) -> None:
+        self._partition = partition
+        self._task_summaries = sorted(task_summaries, key=lambda t: int(t["place"]))
         self._rows = 0
 
     def counted(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -134,14 +140,14 @@ class _Everyone:
             yield batch.select(range(batch.num_columns - 2))
 
     def __call__(self, summaries: Sequence[bytes]) -> tuple[list[bytes], int]:
-        """Put this task's sections in the place of those of the first reading; they may be cut otherwise."""
-        place = self._place
-        if [t["rows"] for t in self._told if t["place"] == place] != [self._rows]:
+        """Replace this task's summaries of the first reading, as its sections may be cut differently now."""
+        partition = self._partition
+        if [t["rows"] for t in self._task_summaries if t["place"] == partition] != [self._rows]:
             raise DataError(
                 "the rows came otherwise at the second reading than at the first, so windows over several tasks cannot "
                 "be answered: spark.sql.exchange.reuse must be on, and files stay as they are; spread='never' reads "
                 "them once, in one task"
             )
-        before = [s for t in self._told if t["place"] < place for s in t["summaries"]]
-        behind = [s for t in self._told if t["place"] > place for s in t["summaries"]]
-        return [*before, *summaries, *behind], len(before)
+        before = [s for t in self._task_summaries if t["place"] < partition for s in t["summaries"]]
+        after = [s for t in self._task_summaries if t["place"] > partition for s in t["summaries"]]
+        return [*before, *summaries, *after], len(before)

@@ -9,11 +9,11 @@ from ..._execute.run_metrics import Metrics
 from ...exceptions import UnsupportedError
 from .session import context_of
 
-__all__ = ["Heard", "computed", "listening"]
+__all__ = ["MetricsAccumulator", "metrics_context", "run_to_noop_sink"]
 
 
-class Heard:
-    """What an operator tells its figures to, in a task, and where the driver reads them.
+class MetricsAccumulator:
+    """Receives the metrics of an operator's runs in tasks; the driver reads them by :attr:`runs`.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ class Heard:
     """
 
     def __init__(self, context: Any) -> None:
-        self._accumulator = context.accumulator([], _Appended())
+        self._accumulator = context.accumulator([], _ListParam())
 
     def __call__(self, metrics: Metrics) -> None:
         """Send the figures of a run."""
@@ -34,8 +34,8 @@ class Heard:
         return sorted(self._accumulator.value, key=lambda m: m.partition or 0)
 
 
-class _Appended:
-    """How the accumulator adds: it is asked for these two."""
+class _ListParam:
+    """The accumulator's parameter: it concatenates lists."""
 
     def zero(self, value: list[Metrics]) -> list[Metrics]:
         return []
@@ -44,8 +44,8 @@ class _Appended:
         return [*value, *more]
 
 
-def listening(session: Any) -> Any:
-    """Give the context whose tasks can be listened to.
+def metrics_context(session: Any) -> Any:
+    """Return the context of a session, for an accumulator of metrics.
 
     Parameters
     ----------
@@ -71,8 +71,8 @@ def listening(session: Any) -> Any:
     return context
 
 
-def computed(frame: Any) -> float:
-    """Compute all rows of a frame, keep none, and say how many seconds that took.
+def run_to_noop_sink(frame: Any) -> float:
+    """Write all rows of a frame to the noop sink, and return how many seconds that took.
 
     Parameters
     ----------

@@ -16,12 +16,12 @@ from ...exceptions import SpecError, UnsupportedError
 from ...settings import current
 
 __all__ = [
+    "arrow_round_trip_type",
     "arrow_type",
-    "carried",
     "check_columns",
     "check_keys",
     "from_arrow",
-    "fuller_type",
+    "restored_spark_type",
     "session_timezone",
     "spark_schema",
     "to_arrow",
@@ -180,7 +180,7 @@ def _inner(dtype: T.DataType) -> list[T.DataType]:
     return []
 
 
-def carried(dtype: T.DataType) -> T.DataType:
+def arrow_round_trip_type(dtype: T.DataType) -> T.DataType:
     """Give the type under which Spark takes a column back from Arrow and finds it right under ``validateSchema``.
 
     Arrow knows neither which fields an interval of days has nor a text's collation. Declared as they are, such columns
@@ -191,15 +191,19 @@ def carried(dtype: T.DataType) -> T.DataType:
     if type(dtype) is T.StringType:
         return T.StringType()
     if isinstance(dtype, T.ArrayType):
-        return T.ArrayType(carried(dtype.elementType), dtype.containsNull)
+        return T.ArrayType(arrow_round_trip_type(dtype.elementType), dtype.containsNull)
     if isinstance(dtype, T.MapType):
-        return T.MapType(carried(dtype.keyType), carried(dtype.valueType), dtype.valueContainsNull)
+        return T.MapType(
+            arrow_round_trip_type(dtype.keyType), arrow_round_trip_type(dtype.valueType), dtype.valueContainsNull
+        )
     if isinstance(dtype, T.StructType):
-        return T.StructType([T.StructField(f.name, carried(f.dataType), f.nullable, f.metadata) for f in dtype.fields])
+        return T.StructType(
+            [T.StructField(f.name, arrow_round_trip_type(f.dataType), f.nullable, f.metadata) for f in dtype.fields]
+        )
     return dtype
 
 
-def fuller_type(function: str, source: T.DataType, result: T.DataType) -> T.DataType | None:
+def restored_spark_type(function: str, source: T.DataType, result: T.DataType) -> T.DataType | None:
     """Give the type of a result of which Arrow tells less than its argument's type does.
 
     Parameters
@@ -216,7 +220,7 @@ def fuller_type(function: str, source: T.DataType, result: T.DataType) -> T.Data
     pyspark.sql.types.DataType or None
         None where Arrow tells all.
     """
-    plain = carried(source)
+    plain = arrow_round_trip_type(source)
     if not _keeps_type(function):
         return None
     if result == plain:

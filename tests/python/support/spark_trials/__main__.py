@@ -24,7 +24,7 @@ def main():
             on.begin()
             with wr.config(engine="windrow"):
                 getattr(trials, name)(on)
-                on.usable()
+                on.check_session()
         except BaseException:
             said = traceback.format_exc()
         facts = {"trial": name, "said": said, "seconds": round(time.monotonic() - begin, 1)}

@@ -72,7 +72,7 @@ class Trials:
         for name in ("id", *calls):
             assert found[name].to_pylist() == expected[name].to_pylist(), name
 
-    def usable(self):
+    def check_session(self):
         """Ask the session something else, and look at what was left."""
         frame = self.frame(200)
         self.check(wr.with_columns(frame, PARTED), 200, **PARTED)

@@ -10,7 +10,7 @@ from pathlib import Path
 from unittest import mock
 
 import windrow as wr
-from support.comparison import Answers, hold_against
+from support.comparison import Answers, compare_with_memory
 from support.processes import files_without_names, process
 from support.random_calls import asks_of
 from support.spark_sessions import settings
@@ -375,7 +375,7 @@ def any_way(trials, number, ways):
                 asked = "always" if spread == "twice" else spread
                 out = wr.select(frame.repartition(tasks), "id", named, spread=asked).toArrow()
             told = f"{tasks} partitions, batches of {batch}, {threads} threads, memory_limit={limit}, spread={spread!r}"
-            hold_against(answers, table, asks, out, told)
+            compare_with_memory(answers, table, asks, out, told)
     answers.settle(len(asks) * len(ways))
 
 

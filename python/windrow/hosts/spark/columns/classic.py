@@ -29,7 +29,7 @@ from ..jvm import (
     value_of,
     within_group,
 )
-from .tree import Function, Node, WindowSpec
+from .tree import FunctionModifiers, Node, WindowSpec
 
 __all__ = ["ClassicTree", "bound_keys"]
 
@@ -144,8 +144,8 @@ class ClassicTree:
         else:
             ignores = bool(ignores.get()) if ignores.isDefined() else None
         condition = raw.filter().get() if raw.filter().isDefined() else None
-        how = Function(bool(raw.isDistinct()), ignores, condition, within_group(raw))
-        return Node("function", ".".join(map(str, items(raw.nameParts()))), how, items(raw.arguments()))
+        modifiers = FunctionModifiers(bool(raw.isDistinct()), ignores, condition, within_group(raw))
+        return Node("function", ".".join(map(str, items(raw.nameParts()))), modifiers, items(raw.arguments()))
 
     def rebuilt(self, raw: Any, children: Sequence[Any]) -> Any:
         """Give a node with other children."""

@@ -11,7 +11,7 @@ from ...._model.calls import Derived
 from ...._model.expressions import Sql
 from ...._model.names import quoted
 from ...._parse.sql_text import columns_of, parse_item
-from .tree import Function, Node, WindowSpec, is_plain
+from .tree import FunctionModifiers, Node, WindowSpec, is_plain
 
 __all__ = ["ConnectTree", "bound_keys"]
 
@@ -46,8 +46,8 @@ class ConnectTree:
         if kind == "SortOrder":
             return Node("sort", value=(not raw._ascending, bool(raw._nullsFirst)), children=children)
         if kind in ("UnresolvedFunction", "CallFunction"):
-            how = Function(distinct=bool(getattr(raw, "_is_distinct", False)))
-            return Node("function", str(raw._name), how, children)
+            modifiers = FunctionModifiers(distinct=bool(getattr(raw, "_is_distinct", False)))
+            return Node("function", str(raw._name), modifiers, children)
         if kind == "CommonInlineUserDefinedFunction":
             return Node("python", str(raw._function_name), children=children)
         if kind == "SQLExpression":

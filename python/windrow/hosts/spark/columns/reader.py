@@ -15,17 +15,17 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...._model.calls import Call, Derived, without_default
+from ...._model.calls import Call, Derived, drop_default
 from ...._model.catalog import function_of
-from ...._model.expressions import Column, Expr, Host, Literal, Scalar, Sql
+from ...._model.expressions import Column, Expr, HostExpression, Literal, Scalar, Sql
 from ...._model.replace import replace
-from ...._model.result_columns import place
+from ...._model.result_columns import result_column
 from ...._model.windows import Bound, Frame, Order, Window, relative
 from ...._parse.sql_text import call_of_parts, functions_in
 from ....exceptions import SpecError, UnsupportedError
-from ..below_windows import BELOW, GENERATORS, evaluated_below
+from ..below_windows import EVALUATED_FIRST, GENERATORS, evaluated_before_windows
 from ..jvm import is_classic
-from .tree import HOST, Function, Node, Tree, WindowSpec
+from .tree import HOST, FunctionModifiers, Node, Tree, WindowSpec
 
 __all__ = ["generator_in", "is_literal", "locator", "read_argument", "read_item", "read_order"]
 
@@ -34,7 +34,9 @@ _OPERATOR = re.compile(r"`([^\w`]+)`\(")
 _NAMING = ("struct", "arrays_zip")
 
 
-def read_item(column: Any, *, plain: bool = False, own: Callable[[Any], str | None] | None = None) -> Call | Derived:
+def read_item(
+    column: Any, *, plain: bool = False, frame_column: Callable[[Any], str | None] | None = None
+) -> Call | Derived:
     """Read a PySpark Column with window calls in it.
 
     Parameters
@@ -44,7 +46,7 @@ def read_item(column: Any, *, plain: bool = False, own: Callable[[Any], str | No
         ``F.expr("v - lag(v) OVER (...)")``.
     plain
         Whether a Column without a window call will do, for Spark to evaluate.
-    own
+    frame_column
         Gives the name of the column of the frame at hand that a Column is, if it is one and no other has that name.
 
     Returns
@@ -66,14 +68,16 @@ def read_item(column: Any, *, plain: bool = False, own: Callable[[Any], str | No
         name = name or node.text
         raw = node.children[0]
         node = tree.read(raw)
-    reader = _Reader(tree, own)
+    reader = _ColumnReader(tree, frame_column)
     item = reader.expression(raw)
     if plain and not isinstance(item, (Call, Derived)):
-        below = reader.evaluated_below(raw)
+        below = reader.evaluated_before_windows(raw)
         if below is None:
             item = reader.derived(raw)
         else:  # as it stands: it is evaluated on the frame as it came
-            item = Derived(Column(BELOW), {}, _shown(column), inputs={BELOW: reader.host_expression(raw)})
+            item = Derived(
+                Column(EVALUATED_FIRST), {}, _shown(column), inputs={EVALUATED_FIRST: reader.host_expression(raw)}
+            )
             name = name or ("col" if below in GENERATORS else None)
         name = name or (node.text if node.kind == "column" else node.value if node.kind in ("bound", "field") else None)
     if isinstance(item, Derived):
@@ -86,8 +90,8 @@ def read_item(column: Any, *, plain: bool = False, own: Callable[[Any], str | No
 def read_argument(column: Any) -> Expr:
     """Read a PySpark Column that stands in a builder's call: as it is, unless window calls are in it."""
     tree, raw = _tree(column)
-    item = _Reader(tree).expression(raw)
-    return item if isinstance(item, (Call, Derived)) else Host(column, HOST)
+    item = _ColumnReader(tree).expression(raw)
+    return item if isinstance(item, (Call, Derived)) else HostExpression(column, HOST)
 
 
 def is_literal(column: Any) -> bool:
@@ -100,9 +104,9 @@ def generator_in(expression: Scalar) -> str | None:
     """Name the function in an expression that makes several rows of one, None without one."""
     if isinstance(expression, Sql):
         found = functions_in(expression.text)
-    elif isinstance(expression, Host):
+    elif isinstance(expression, HostExpression):
         tree, raw = _tree(expression.value)
-        found = set(_Reader(tree).functions(raw))
+        found = set(_ColumnReader(tree).functions(raw))
     else:
         return None
     return next(iter(sorted(GENERATORS & found)), None)
@@ -111,17 +115,17 @@ def generator_in(expression: Scalar) -> str | None:
 def read_order(column: Any) -> Order:
     """Read a PySpark Column as an order key: ``F.desc("x")``, ``F.col("x").asc_nulls_last()``, ``F.col("x")``."""
     tree, raw = _tree(column)
-    return _Reader(tree).order(raw)
+    return _ColumnReader(tree).order(raw)
 
 
-def locator(frame: Any, *, folded: bool) -> Callable[[Any], int | None]:
+def locator(frame: Any, *, case_insensitive: bool) -> Callable[[Any], int | None]:
     """Give what says which column of a frame a Column such as ``frame.v`` or ``F.col("v")`` is.
 
     Parameters
     ----------
     frame
         A PySpark DataFrame.
-    folded
+    case_insensitive
         Whether names are found regardless of case.
 
     Returns
@@ -129,7 +133,7 @@ def locator(frame: Any, *, folded: bool) -> Callable[[Any], int | None]:
     function
         From a Column to a position; to None where it is not one column of the frame and nothing more.
     """
-    fold: Callable[[str], str] = str.lower if folded else str
+    fold: Callable[[str], str] = str.lower if case_insensitive else str
     names = [fold(c) for c in frame.columns]
 
     @functools.cache
@@ -151,10 +155,10 @@ def locator(frame: Any, *, folded: bool) -> Callable[[Any], int | None]:
     return locate
 
 
-class _Reader:
-    def __init__(self, tree: Tree, own: Callable[[Any], str | None] | None = None) -> None:
+class _ColumnReader:
+    def __init__(self, tree: Tree, frame_column: Callable[[Any], str | None] | None = None) -> None:
         self.tree = tree
-        self.own = own
+        self.frame_column = frame_column
 
     def expression(self, raw: Any) -> Expr:
         """Read what stands as an item, an argument, a key or a filter."""
@@ -166,7 +170,7 @@ class _Reader:
             return self._call(node)
         if node.kind == "column":
             return Column(node.text)
-        if node.kind == "bound" and (name := self._own_name(raw)) is not None:
+        if node.kind == "bound" and (name := self._frame_column_name(raw)) is not None:
             return Column(name)
         if node.kind == "sql":
             item: Call | Derived | None = self.tree.parsed(node.text)[0]
@@ -177,19 +181,21 @@ class _Reader:
 
     def derived(self, raw: Any) -> Derived:
         """Read an expression over window calls, of which there may be none."""
-        parts = _Parts()
+        parts = _CollectedParts()
         new = self._without_calls(raw, parts)
         text = _shown(self.tree.column(raw))
         if parts.star and parts.calls:
             raise UnsupportedError(f"{text}: * cannot stand beside window calls; name the columns")
-        expression = Host(self.tree.column(new), HOST, text, None if parts.reads is None else frozenset(parts.reads))
+        expression = HostExpression(
+            self.tree.column(new), HOST, text, None if parts.reads is None else frozenset(parts.reads)
+        )
         return Derived(expression, parts.calls, text, inputs=parts.inputs)
 
-    def evaluated_below(self, raw: Any) -> str | None:
+    def evaluated_before_windows(self, raw: Any) -> str | None:
         """Name a function for which Spark evaluates an expression below the windows beside it, None without one."""
         if not self.tree.is_deterministic(raw):
             return "a function that is not deterministic"
-        return evaluated_below(self.functions(raw))
+        return evaluated_before_windows(self.functions(raw))
 
     def functions(self, raw: Any) -> Iterator[str]:
         """Give the names of the functions in an expression, in lower case."""
@@ -201,10 +207,10 @@ class _Reader:
         for child in node.children:
             yield from self.functions(child)
 
-    def host_expression(self, raw: Any) -> Host:
+    def host_expression(self, raw: Any) -> HostExpression:
         """Give an expression without window calls, for Spark to evaluate."""
         column = self.tree.column(raw)
-        return Host(column, HOST, _shown(column))
+        return HostExpression(column, HOST, _shown(column))
 
     def order(self, raw: Any) -> Order:
         """Read an order key."""
@@ -214,15 +220,15 @@ class _Reader:
         descending, nulls_first = node.value
         return Order(self.expression(node.children[0]), descending, nulls_first)
 
-    def _without_calls(self, raw: Any, parts: _Parts) -> Any:
+    def _without_calls(self, raw: Any, parts: _CollectedParts) -> Any:
         """Give the tree with names in the place of window calls, and of what is bound to a DataFrame."""
         node = self.tree.read(raw)
         if node.kind == "window":
             call = self._call(node)
-            at = place(call)
+            at = result_column(call)
             parts.calls[at] = call
             return self.tree.reference(at)
-        if node.kind == "bound" and (name := self._own_name(raw)) is not None:
+        if node.kind == "bound" and (name := self._frame_column_name(raw)) is not None:
             parts.add([name.lower()])
             return self.tree.reference(name)
         if node.kind in ("bound", "field"):
@@ -232,7 +238,7 @@ class _Reader:
         if node.kind == "sql":
             item, rest = self.tree.parsed(node.text)
             if isinstance(item, Call):
-                at = place(item)
+                at = result_column(item)
                 parts.calls[at] = item
                 return self.tree.reference(at)
             if isinstance(item, Derived):
@@ -248,8 +254,8 @@ class _Reader:
             return raw
         return self.tree.rebuilt(raw, new)
 
-    def _own_name(self, raw: Any) -> str | None:
-        return None if self.own is None else self.own(self.tree.column(raw))
+    def _frame_column_name(self, raw: Any) -> str | None:
+        return None if self.frame_column is None else self.frame_column(self.tree.column(raw))
 
     def _named(self, old: Any, new: Any) -> Any:
         """Let what stands for a node be called as the node was."""
@@ -276,35 +282,35 @@ class _Reader:
         if function.kind != "function":
             raise SpecError(f"{_shown(self.tree.column(raw))}: OVER must follow a function")
         name = function.text.lower()
-        how: Function = function.value
-        order = tuple(self.order(o) for o in how.order)
-        known = function_of(name)
-        within = bool(known is not None and known.within_group == "key" and order)
+        modifiers: FunctionModifiers = function.value
+        order = tuple(self.order(o) for o in modifiers.order)
+        function_info = function_of(name)
+        within = bool(function_info is not None and function_info.within_group == "key" and order)
         args = [self._argument(name, i, a) for i, a in enumerate(function.children, start=int(within))]
         if within:
             args.insert(0, order[0].key)
-        if known is not None:
-            for index in known.positions("frequency"):  # PySpark spells the default out
-                args = without_default(known, args, index)
+        if function_info is not None:
+            for index in function_info.positions("frequency"):  # PySpark spells the default out
+                args = drop_default(function_info, args, index)
         return call_of_parts(
             name,
             [a for a in args if a is not None],
-            is_distinct=how.distinct,
-            nulls_ignored=how.nulls_ignored,
-            condition=None if how.condition is None else self.expression(how.condition),
+            is_distinct=modifiers.distinct,
+            nulls_ignored=modifiers.nulls_ignored,
+            condition=None if modifiers.condition is None else self.expression(modifiers.condition),
             argument_order=order,
             window=self._window(window.value),
         )
 
     def _argument(self, function: str, position: int, raw: Any) -> Any:
         """Read an argument; None for the star of ``count(*)``."""
-        node, known = self.tree.read(raw), function_of(function)
+        node, function_info = self.tree.read(raw), function_of(function)
         if node.kind == "star":
-            if node.text or known is None or not known.takes_star:
+            if node.text or function_info is None or not function_info.takes_star:
                 raise UnsupportedError(f"{function}({node.text}.*): name the columns")
             return None
         # All other literals are Spark's to evaluate, because their type decides the result's.
-        if known is not None and known.takes_literal(position):
+        if function_info is not None and function_info.takes_literal(position):
             if node.kind == "literal":
                 return Literal(node.value)
             if node.kind == "function" and node.text == "array":
@@ -329,7 +335,7 @@ class _Reader:
 
 
 @dataclass(slots=True)
-class _Parts:
+class _CollectedParts:
     """What was found in an expression: calls, expressions bound to a DataFrame, names, and whether there was a star."""
 
     calls: dict[str, Call] = field(default_factory=dict)
@@ -345,7 +351,7 @@ class _Parts:
 
 def _shown(column: Any) -> str:
     """Write a Column as PySpark prints it, without what only the JVM's classes say."""
-    text = str(Host(column, HOST)).replace(" unspecifiedframe$()", "")
+    text = str(HostExpression(column, HOST)).replace(" unspecifiedframe$()", "")
     return _OPERATOR.sub(r"\1(", text)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Protocol
 
-__all__ = ["HOST", "Function", "Node", "Tree", "WindowSpec", "is_plain"]
+__all__ = ["HOST", "FunctionModifiers", "Node", "Tree", "WindowSpec", "is_plain"]
 
 #: The host of expressions that are PySpark's Columns.
 HOST = "spark"
@@ -28,7 +28,7 @@ class Node:
         bound node, what tells it from others.
     value
         A literal's value, the name of a field or a bound node, a sort's ``(descending, nulls_first)``, a
-        :class:`Function` or a :class:`WindowSpec`.
+        :class:`FunctionModifiers` or a :class:`WindowSpec`.
     children
         What stands below, as the tree has it.
     reads
@@ -43,7 +43,7 @@ class Node:
 
 
 @dataclass(slots=True)
-class Function:
+class FunctionModifiers:
     """The modifiers of a function; its arguments are its node's children."""
 
     distinct: bool = False
