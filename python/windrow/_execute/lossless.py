@@ -41,6 +41,8 @@ def fits(values: Sequence[Any], data_type: pa.DataType) -> bool:
 
 def _fits(value: Any, data_type: pa.DataType) -> bool:
     types = pa.types
+    if types.is_dictionary(data_type) or types.is_run_end_encoded(data_type):
+        return _fits(value, data_type.value_type)
     is_time = (
         types.is_date(data_type)
         or types.is_timestamp(data_type)
@@ -66,7 +68,7 @@ def _fits(value: Any, data_type: pa.DataType) -> bool:
     if types.is_map(data_type):
         pairs = value.items() if isinstance(value, Mapping) else value
         return all(fits([k], data_type.key_type) and fits([v], data_type.item_type) for k, v in pairs)
-    if hasattr(data_type, "value_type") and not types.is_dictionary(data_type) and not isinstance(value, (str, bytes)):
+    if hasattr(data_type, "value_type") and not isinstance(value, (str, bytes)):
         return fits(list(value), data_type.value_type)
     return True
 

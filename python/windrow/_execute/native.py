@@ -210,6 +210,8 @@ def _has_nested_runs(data_type: pa.DataType, *, inside: bool, spills: bool) -> b
 
 
 def _holds(data_type: pa.DataType, value: Any) -> bool:
+    if pa.types.is_dictionary(data_type) or pa.types.is_run_end_encoded(data_type):
+        return _holds(data_type.value_type, value)
     if pa.types.is_integer(data_type) and isinstance(value, (int, float, Decimal)):
         if value != value or value in (math.inf, -math.inf):
             return False

@@ -282,7 +282,7 @@ class _StreamRunner:
 
     def compute(self, working: _StreamState, step: Compute) -> _StreamState:
         """Add a level, whose output has the columns that later steps read."""
-        after = self._plan.steps[self._plan.steps.index(step) + 1]
+        after = self._plan.steps_after(step)[0]
         keeps = set(step.keeps)
         passing = [i for i in working.present if i < 0 or i in keeps]
         results = range(len(step.names), len(step.names) + len(step.calls))

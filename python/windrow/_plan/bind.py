@@ -6,6 +6,7 @@ Nothing here depends on the kind of frame. A host looks columns up by a :class:`
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
@@ -106,11 +107,6 @@ class _Planner:
         self.steps: list[tuple[int, tuple[NamedScalar, ...], tuple[BoundCall, ...], Collection[int]]] = []
         self.result_index: dict[str, int] = {}
         self.scalar_count = 0
-        self.columns_read: set[int] = set()
-        self.display = ""
-        self.partitioned = False
-        self.pending_scalars: list[NamedScalar] = []
-        self.hidden_names: dict[Any, str] = {}
         self.names_in_use: set[str] | None = None
         #: Hidden names, in lower case, that also occur in the frame.
         self.shadowed: set[str] = set()
@@ -123,33 +119,31 @@ class _Planner:
 
     def compute(self, calls: Mapping[str, Call]) -> None:
         """Add a step that computes calls, and before it one that evaluates what they read."""
-        self.columns_read, self.pending_scalars, self.hidden_names = set(), [], {}
+        inputs = _Inputs()
         result_names = [self._unused_name(column) for column in calls]
-        bound = [self._bind(name, call) for name, call in zip(result_names, calls.values(), strict=True)]
-        if self.pending_scalars:
-            self.columns_read.update(range(len(self.names), len(self.names) + len(self.pending_scalars)))
-            self.evaluate(self.pending_scalars)
-        self.steps.append((len(self.names), (), tuple(bound), self.columns_read))
+        bound = [_bind(call, name, self, inputs) for name, call in zip(result_names, calls.values(), strict=True)]
+        if inputs.scalars:
+            inputs.columns.update(range(len(self.names), len(self.names) + len(inputs.scalars)))
+            self.evaluate(inputs.scalars)
+        self.steps.append((len(self.names), (), tuple(bound), inputs.columns))
         for column in calls:
             self.result_index[column] = len(self.names)
             self._add(column)
 
     def results(self, items: Sequence[Call | Derived]) -> list[int]:
         """Return the working column of each item, after adding a step for expressions over calls."""
-        self.pending_scalars, self.hidden_names = [], {}
-        first = len(self.names)
+        scalars: list[NamedScalar] = []
         indices = []
         for item in items:
             if isinstance(item, Call):
                 indices.append(self.result_index[result_column(item)])
                 continue
-            self.display = item.text
             if isinstance(item.expression, HostExpression):
-                self._check_evaluator(item.expression)
-            indices.append(first + len(self.pending_scalars))
-            self._add_hidden(item.expression, item.text)
-        if self.pending_scalars:
-            self.evaluate(self.pending_scalars)
+                _check_evaluator(item.expression, self.resolver, item.text)
+            indices.append(len(self.names) + len(scalars))
+            scalars.append(NamedScalar(self.hidden_name(), item.expression, item.text))
+        if scalars:
+            self.evaluate(scalars)
         return indices
 
     def plan(self, outputs: Sequence[Output], project: Project) -> StepPlan:
@@ -194,42 +188,121 @@ class _Planner:
         # a frame may have a column that is called so
         return unused_name(name, set(self.names)) if self.columns.named(name) else name
 
-    def _bind(self, name: str, call: Call) -> BoundCall:
-        self.display = call.sql
-        window = call.window
-        self.partitioned = window is not None and bool(window.partition_by)
-        if window is None:
-            raise SpecError(f"{call.sql} has no window; write {call.sql}.over(wr.window(...)), or .over() for all rows")
-        frame = window.frame
-        function = function_of(call.function) if call.user is None else None
-        first = function is not None and not function.is_setting(0)
-        return BoundCall(
-            function=call.function,
-            args=tuple([self._argument(a, value=first and not i) for i, a in enumerate(call.args)]),
-            partition_by=tuple([self._column(k, key=True) for k in window.partition_by]),
-            order_by=tuple([self._order(o) for o in window.order_by]),
-            frame=None
-            if frame is None
-            else BoundFrame(frame.units, self._bound(frame.start), self._bound(frame.end), frame.exclude),
-            filter=None if call.condition is None else self._column(call.condition),
-            distinct=call.is_distinct,
-            ignore_nulls=call.nulls_ignored,
-            argument_order=tuple([self._order(o) for o in call.argument_order]),
-            min_rows=window.min_rows,
-            user=call.user,
-            name=name,
-            display=self.display,
-        )
+    def hidden_name(self) -> str:
+        """Return the name of another hidden column for a scalar."""
+        if self.names_in_use is None:
+            self.names_in_use = {c.lower() for c in self.columns.columns}
+        name = unused_name(f"__windrow_{self.scalar_count}", self.names_in_use)
+        self.scalar_count += 1
+        return name
 
-    def _argument(self, expression: Expr, *, value: bool = False) -> Argument:
+
+@dataclass(slots=True)
+class _Inputs:
+    """What the calls of one level read."""
+
+    #: The positions of columns that exist.
+    columns: set[int] = field(default_factory=set)
+    #: The scalars to evaluate before the calls.
+    scalars: list[NamedScalar] = field(default_factory=list)
+    #: The hidden column of each scalar, by the scalar's key: equal ones share a column.
+    hidden_names: dict[Any, str] = field(default_factory=dict)
+
+
+def _bind(call: Call, name: str, planner: _Planner, inputs: _Inputs) -> BoundCall:
+    """Bind a call to columns, and add what it reads to the inputs of its level."""
+    window = call.window
+    if window is None:
+        raise SpecError(f"{call.sql} has no window; write {call.sql}.over(wr.window(...)), or .over() for all rows")
+    binder = _CallBinder(planner, inputs, call.sql, partitioned=bool(window.partition_by))
+    frame = window.frame
+    function = function_of(call.function) if call.user is None else None
+    first = function is not None and not function.is_setting(0)
+    return BoundCall(
+        function=call.function,
+        args=tuple([binder.argument(a, value=first and not i) for i, a in enumerate(call.args)]),
+        partition_by=tuple([binder.column(k, key=True) for k in window.partition_by]),
+        order_by=tuple([binder.order(o) for o in window.order_by]),
+        frame=None
+        if frame is None
+        else BoundFrame(frame.units, binder.frame_bound(frame.start), binder.frame_bound(frame.end), frame.exclude),
+        filter=None if call.condition is None else binder.column(call.condition),
+        distinct=call.is_distinct,
+        ignore_nulls=call.nulls_ignored,
+        argument_order=tuple([binder.order(o) for o in call.argument_order]),
+        min_rows=window.min_rows,
+        user=call.user,
+        name=name,
+        display=binder.display,
+    )
+
+
+class _CallBinder:
+    """Binds the expressions of one call."""
+
+    def __init__(self, planner: _Planner, inputs: _Inputs, display: str, *, partitioned: bool) -> None:
+        self._planner = planner
+        self._resolver = planner.resolver
+        self._inputs = inputs
+        self.display = display
+        self._partitioned = partitioned
+
+    def argument(self, expression: Expr, *, value: bool = False) -> Argument:
         """Bind an argument; a decimal literal as the ``value`` of a call becomes a column of its type, as in Spark."""
         if isinstance(expression, Literal):
             literal = self._literal(expression.value)
-            if value and isinstance(literal, Interval) and literal.months and self.resolver.evaluator != "spark":
+            if value and isinstance(literal, Interval) and literal.months and self._resolver.evaluator != "spark":
                 raise UnsupportedError(f"{self.display}: an interval of months is a value on Spark alone")
             if not value or not (isinstance(literal, Decimal) or expression.text):
                 return LiteralArgument(literal)
-        return ColumnArgument(self._column(expression))
+        return ColumnArgument(self.column(expression))
+
+    def order(self, order: Order) -> SortKey:
+        """Bind an order key."""
+        return SortKey(self.column(order.key), order.descending, order.nulls_first)
+
+    def frame_bound(self, bound: Bound) -> FrameBound:
+        """Bind a bound of the frame."""
+        return FrameBound(bound.kind, None if bound.offset is None else self.argument(bound.offset))
+
+    def column(self, expression: Expr, *, key: bool = False) -> str:
+        """Return the name of the column that holds an expression; adds a hidden column if there is none."""
+        scalar = self._scalar(expression)
+        index = None
+        if isinstance(scalar, HostExpression):
+            _check_evaluator(scalar, self._resolver, self.display)
+            cross_row = [f for f in scalar.other_rows if f != "Over"]
+            if cross_row and self._partitioned and not key:
+                raise UnsupportedError(
+                    f"{self.display}: {scalar} reads other rows than its own ({', '.join(cross_row)}), those of other "
+                    "partitions among them; write .over(keys) in it, or a window call in place of it"
+                )
+            index = self._resolver.column_of(scalar)
+        elif isinstance(scalar, Column):
+            index = self._find(scalar.name)
+            if index is None:
+                other = self._resolver.unknown_name(scalar.name)
+                if other is None:
+                    columns = self._planner.columns.columns[: self._planner.width]
+                    raise unknown_column(scalar.name, columns, self.display)
+                scalar = other
+        if index is None:
+            return self._hidden_name(scalar, str(expression))
+        self._inputs.columns.add(index)
+        return self._planner.names[index]
+
+    def _scalar(self, expression: Expr) -> Scalar:
+        """Return the scalar that reads an expression: the result column of a call, the column in parentheses."""
+        if isinstance(expression, Call):
+            return Column(result_column(expression))
+        if isinstance(expression, Derived):
+            return expression.expression
+        assert not isinstance(expression, Item)
+        if isinstance(expression, Sql) and (name := column_in_parentheses(expression.text)) is not None:
+            return Column(name)
+        if isinstance(expression, Literal):
+            return Literal(self._literal(expression.value), expression.text)
+        return expression
 
     def _literal(self, value: Any) -> Any:
         """Return a literal's value; integers of more than 64 bits become decimals."""
@@ -241,50 +314,8 @@ class _Planner:
             raise SpecError(f"{self.display}: {value} is no decimal of up to {MAX_DIGITS} digits")
         return value
 
-    def _order(self, order: Order) -> SortKey:
-        return SortKey(self._column(order.key), order.descending, order.nulls_first)
-
-    def _bound(self, bound: Bound) -> FrameBound:
-        return FrameBound(bound.kind, None if bound.offset is None else self._argument(bound.offset))
-
-    def _column(self, expression: Expr, *, key: bool = False) -> str:
-        """Return the name of the column that holds an expression; adds a hidden column if there is none."""
-        scalar: Scalar
-        if isinstance(expression, Call):
-            scalar = Column(result_column(expression))
-        elif isinstance(expression, Derived):
-            scalar = expression.expression
-        else:
-            assert not isinstance(expression, Item)
-            scalar = expression
-            if isinstance(scalar, Sql) and (name := column_in_parentheses(scalar.text)) is not None:
-                scalar = Column(name)
-            elif isinstance(scalar, Literal):
-                scalar = Literal(self._literal(scalar.value), scalar.text)
-        index = None
-        if isinstance(scalar, HostExpression):
-            self._check_evaluator(scalar)
-            cross_row = [f for f in scalar.other_rows if f != "Over"]
-            if cross_row and self.partitioned and not key:
-                raise UnsupportedError(
-                    f"{self.display}: {scalar} reads other rows than its own ({', '.join(cross_row)}), those of other "
-                    "partitions among them; write .over(keys) in it, or a window call in place of it"
-                )
-            index = self.resolver.column_of(scalar)
-        elif isinstance(scalar, Column):
-            index = self._find(scalar.name)
-            if index is None:
-                other = self.resolver.unknown_name(scalar.name)
-                if other is None:
-                    raise unknown_column(scalar.name, self.columns.columns[: self.width], self.display)
-                scalar = other
-        if index is None:
-            return self._hidden_name(scalar, str(expression))
-        self.columns_read.add(index)
-        return self.names[index]
-
     def _find(self, name: str) -> int | None:
-        found = self.columns.named(name)
+        found = self._planner.columns.named(name)
         if len(found) > 1:
             ambiguous(name, found, self.display)
         return found[0] if found else None
@@ -292,30 +323,25 @@ class _Planner:
     def _hidden_name(self, expression: Scalar, text: str) -> str:
         """Return the name of the hidden column of a scalar; equal scalars of one level share it."""
         key = _expression_key(expression)
-        if key not in self.hidden_names:
-            self.hidden_names[key] = self._add_hidden(expression, text)
-        return self.hidden_names[key]
+        names = self._inputs.hidden_names
+        if key not in names:
+            names[key] = self._planner.hidden_name()
+            self._inputs.scalars.append(NamedScalar(names[key], expression, text))
+        return names[key]
 
-    def _add_hidden(self, expression: Scalar, text: str) -> str:
-        if self.names_in_use is None:
-            self.names_in_use = {c.lower() for c in self.columns.columns}
-        name = unused_name(f"__windrow_{self.scalar_count}", self.names_in_use)
-        self.scalar_count += 1
-        self.pending_scalars.append(NamedScalar(name, expression, text))
-        return name
 
-    def _check_evaluator(self, expression: HostExpression) -> None:
-        if expression.host == self.resolver.evaluator:
-            return
-        if self.resolver.evaluator == "spark":
-            raise SpecError(
-                f"{self.display}: {expression} is a Polars expression, which Spark cannot evaluate; "
-                "write wr.expr('SQL') or a PySpark Column"
-            )
+def _check_evaluator(expression: HostExpression, resolver: Resolver, display: str) -> None:
+    if expression.host == resolver.evaluator:
+        return
+    if resolver.evaluator == "spark":
         raise SpecError(
-            f"{self.display}: {expression} is a PySpark Column, and the frame is not Spark's; "
-            "write wr.expr('SQL') or a Polars expression"
+            f"{display}: {expression} is a Polars expression, which Spark cannot evaluate; "
+            "write wr.expr('SQL') or a PySpark Column"
         )
+    raise SpecError(
+        f"{display}: {expression} is a PySpark Column, and the frame is not Spark's; "
+        "write wr.expr('SQL') or a Polars expression"
+    )
 
 
 def _fits_decimal(value: Decimal) -> bool:

@@ -121,6 +121,11 @@ class StepPlan:
         assert isinstance(last, Project)
         return last
 
+    def steps_after(self, step: Evaluate | Compute) -> tuple[Evaluate | Compute | Project, ...]:
+        """Return the steps that follow a step, which is found by identity: literals in it may not equal themselves."""
+        [index] = [i for i, other in enumerate(self.steps) if other is step]
+        return self.steps[index + 1 :]
+
     def computes(self) -> list[Compute]:
         """List the steps that compute calls."""
         return [s for s in self.steps if isinstance(s, Compute)]

@@ -59,6 +59,17 @@ class TestModel:
         assert result_column(calls[0].alias("x")) == result_column(calls[0])
         assert result_column(wr.sum(calls[0].alias("x")).over(w)) == result_column(wr.sum(calls[0]).over(w))
 
+    def test_another_process_may_have_another_object_of_that_id(self, monkeypatch):
+        """A pickled call keeps the name of its result, which no call made here may get."""
+        expression, w = pl.col("v"), wr.window(order_by="id")
+        here = result_column(wr.lag(expression).over(w))
+        assert result_column(wr.lag(expression).over(w)) == here
+        monkeypatch.setattr("os.getpid", lambda: -1)
+        assert result_column(wr.lag(expression).over(w)) != here
+        monkeypatch.undo()
+        monkeypatch.setattr("windrow._model.result_columns._PROCESS", "another machine")
+        assert result_column(wr.lag(expression).over(w)) != here
+
     def test_levels(self):
         item = parse_item(DEEP)
         assert isinstance(item, Derived)

@@ -201,9 +201,7 @@ class SparkRunner:
             return [Stage((), tuple(range(len(step.calls))))]
         if self.compute_options.in_order:
             return stages(step.calls, [], [], None)
-        steps = self.plan.computes()
-        following = steps[steps.index(step) + 1 :]
-        later = following[0].calls if following else ()
+        later = next((s.calls for s in self.plan.steps_after(step) if isinstance(s, Compute)), ())
         clustering = None if working.clustering is None else working.clustering.keys
         return stages(step.calls, later, self._surviving_columns, clustering)
 

@@ -6,20 +6,23 @@ from typing import Any
 
 from ..._model.calls import Call, Derived
 from ..._model.expressions import Column, Expr, Item, Sql
-from ..._model.names import quoted
+from ..._model.names import unused_name
 from ..._model.outputs import Output, expression_of
-from ..._model.windows import Order
 from ..._parse.query import Query
 from ..._parse.sql_text import functions_in
+from ..._plan.bound import SortKey
 from ..._plan.steps import NamedScalar
 from ...exceptions import UnsupportedError
 from ..base import ComputeArguments, Host
 from .below_windows import evaluated_before_windows
+from .exchanges import sorted_by
 from .scalars import functions_of, spark_column
 
 __all__ = ["answer"]
 
-_QUALIFY = "__windrow_keep"
+# Hidden columns, where no other is called so: which rows to keep, and the keys to sort by.
+_KEEP = "__windrow_keep"
+_ORDER = "__windrow_order"
 
 
 def answer(host: Host, frame: Any, query: Query) -> Any:
@@ -48,21 +51,24 @@ def answer(host: Host, frame: Any, query: Query) -> Any:
     functions = functions_of(frame)
     if query.where is not None:
         frame = frame.where(spark_column(NamedScalar("", query.where, str(query.where)), functions))
-    hidden = [] if query.qualify is None else [_output(_QUALIFY, query.qualify)]
+    names_in_use = {n.lower() for n in (*host.columns(frame), *(o.name for o in query.outputs))}
+    keep = unused_name(_KEEP, names_in_use)
+    hidden = [] if query.qualify is None else [_output(keep, query.qualify)]
     if query.distinct:  # then each key is an item
         items = [expression_of(o) for o in query.outputs]
         keys = [query.outputs[items.index(o.key)].name for o in query.order]
     else:
-        keys = [f"__windrow_order_{i}" for i in range(len(query.order))]
+        keys = [unused_name(f"{_ORDER}_{i}", names_in_use) for i in range(len(query.order))]
         hidden += [_output(name, order.key) for name, order in zip(keys, query.order, strict=True)]
     plan = host.plan(frame, [*query.outputs, *hidden], {}, selecting=True)
     result = host.run(frame, plan, ComputeArguments())
     if query.qualify is not None:
-        result = result.where(functions.col(_QUALIFY)).drop(_QUALIFY)
+        result = result.where(functions.col(keep)).drop(keep)
     if query.distinct:
         result = result.distinct()
     if query.order:
-        result = result.orderBy(*[_sorted(n, o, functions) for n, o in zip(keys, query.order, strict=True)])
+        sort_keys = [SortKey(n, o.descending, o.nulls_first) for n, o in zip(keys, query.order, strict=True)]
+        result = result.orderBy(*[sorted_by(key, functions) for key in sort_keys])
     if query.offset:
         result = result.offset(query.offset)
     if query.limit is not None:
@@ -96,9 +102,3 @@ def _output(name: str, expression: Expr) -> Output:
         return Output(name, expression)
     assert not isinstance(expression, Item)
     return Output(name, Derived(expression, {}, str(expression)))
-
-
-def _sorted(name: str, order: Order, functions: Any) -> Any:
-    column = functions.col(quoted(name))
-    nulls = "first" if order.nulls_first else "last"
-    return getattr(column, f"{'desc' if order.descending else 'asc'}_nulls_{nulls}")()
