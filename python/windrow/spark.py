@@ -2,11 +2,138 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
 from .exceptions import SpecError
 from .hosts.base import host_of
+from .settings import Engine
 from .typing import SparkFrameT
 
-__all__ = ["accelerate"]
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+__all__ = ["accelerate", "accelerated", "check", "disable", "enable"]
+
+
+def enable(session: SparkSession, *, engine: Engine | None = None) -> None:
+    """Let windrow compute the windows of every query of a session from now on.
+
+    SQL text, DataFrames, subqueries, views, caches, writes and ``foreachBatch`` alike: windows are replaced at the end
+    of Spark's own optimizer, so filters, limits and columns are where Spark would have them. Columns keep their ids,
+    types and nullability. What windrow cannot compute as Spark does is left to Spark, and a warning names each reason
+    once. Other sessions are not touched.
+
+    Parameters
+    ----------
+    session
+        A session of Spark Classic, 4.0 to 4.3.
+    engine
+        ``"windrow"``: windrow computes whatever it can; ``"auto"``: what costs Spark as little stays with it; None:
+        what the settings say. All other settings are those in force at this call, too.
+
+    Raises
+    ------
+    UnsupportedError
+        On Spark Connect, and on a release of Spark that windrow does not know.
+
+    Notes
+    -----
+    Before the first windows are replaced, one small job looks whether the executors have the driver's windrow; if they
+    have not, all stays with Spark, and a warning says so. An exception while a query is planned leaves Spark's plan.
+    ``spark.sql.execution.arrow.maxBytesPerBatch`` is lifted for the session unless it was set, as measuring its batches
+    costs a third of windrow's time (the logger ``windrow`` says so at level INFO). :func:`disable` undoes all of it.
+    Planning a query with windows takes some tenths of a second longer.
+
+    Examples
+    --------
+    >>> import windrow as wr
+    >>> from pyspark.sql import SparkSession
+    >>> spark = SparkSession.builder.getOrCreate()  # doctest: +SKIP
+    >>> wr.spark.enable(spark)  # doctest: +SKIP
+    >>> spark.sql("SELECT shop, day, sum(amount) OVER (PARTITION BY shop ORDER BY day) AS total FROM sales")
+    ... # doctest: +SKIP
+    """
+    from .hosts.spark import session_rule  # which imports PySpark
+
+    session_rule.enable(session, engine)
+
+
+def disable(session: SparkSession) -> None:
+    """Undo :func:`enable`: the session's queries are planned by Spark alone again.
+
+    Parameters
+    ----------
+    session
+        A session of Spark Classic; one that was not enabled stays as it is.
+
+    Raises
+    ------
+    UnsupportedError
+        As for :func:`enable`.
+
+    Examples
+    --------
+    >>> import windrow as wr
+    >>> wr.spark.disable(spark)  # doctest: +SKIP
+    """
+    from .hosts.spark import session_rule  # which imports PySpark
+
+    session_rule.disable(session)
+
+
+@contextmanager
+def accelerated(session: SparkSession, *, engine: Engine | None = None) -> Iterator[None]:
+    """Let windrow compute the windows of a session's queries within a block: :func:`enable`, then :func:`disable`.
+
+    What counts is when a query is planned, which is when it is first run, explained or written.
+
+    Parameters
+    ----------
+    session, engine
+        As for :func:`enable`.
+
+    Raises
+    ------
+    UnsupportedError
+        As for :func:`enable`.
+
+    Examples
+    --------
+    >>> import windrow as wr
+    >>> with wr.spark.accelerated(spark):  # doctest: +SKIP
+    ...     spark.table("daily_totals").write.parquet("totals")
+    """
+    enable(session, engine=engine)
+    try:
+        yield
+    finally:
+        disable(session)
+
+
+def check(session: SparkSession) -> list[str]:
+    """Run one small job that looks whether a session's executors have the driver's windrow.
+
+    Parameters
+    ----------
+    session
+        A session of Spark Classic.
+
+    Returns
+    -------
+    list of str
+        What is wrong, a line for each other version and each error of importing it; empty where all is well.
+
+    Examples
+    --------
+    >>> import windrow as wr
+    >>> wr.spark.check(spark)  # doctest: +SKIP
+    []
+    """
+    from .hosts.spark import session_rule  # which imports PySpark
+
+    return session_rule.executor_faults(session)
 
 
 def accelerate(frame: SparkFrameT) -> SparkFrameT:

@@ -41,7 +41,7 @@ from .options import ComputeOptions
 from .planning import make_plan
 from .session import caller_stack_level
 
-__all__ = ["accelerate", "is_known_release"]
+__all__ = ["Walker", "accelerate", "is_known_release"]
 
 # The releases whose plans these classes were seen to be; others may name or build them otherwise.
 _RELEASES = ((4, 0), (4, 1), (4, 2), (4, 3))
@@ -61,7 +61,7 @@ def _accelerated(frame: Any) -> Any:
     plan = plan_with_cache(frame)
     if not _has_windows(plan):
         return frame
-    walker = _Walker(frame.sparkSession)
+    walker = Walker(frame.sparkSession)
     result = walker.walk(inline_ctes(plan), None)
     if walker.left:
         lines = "".join(f"\n  {line}" for line in dict.fromkeys(walker.left))
@@ -130,11 +130,13 @@ class _Node:
         return [e.child() for e in items(self.plan.windowExpressions())]
 
 
-class _Walker:
+class Walker:
     """Rebuilds a plan from below, and remembers what it left to Spark and why."""
 
-    def __init__(self, session: Any) -> None:
+    def __init__(self, session: Any, *, in_optimizer: bool = False) -> None:
         self.session = session
+        # the optimizer gives the plans of subqueries in expressions one by one
+        self._whole_plan = not in_optimizer
         self.ansi = str(session.conf.get("spark.sql.ansi.enabled")).lower() == "true"
         self.left: list[str] = []
         self.taken = 0
@@ -151,7 +153,7 @@ class _Walker:
         """
         kind = class_of(plan)
         for inner in items(plan.subqueries()):
-            if _has_windows(inner):
+            if self._whole_plan and _has_windows(inner):
                 self.left.append(f"a window in a subquery of {plan.nodeName()}: it stands inside an expression")
         if kind == "Window":
             return self._windows(plan, required)

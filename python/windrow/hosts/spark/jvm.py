@@ -19,6 +19,7 @@ from ..._model.names import quoted
 from ...exceptions import SpecError, UnsupportedError
 
 __all__ = [
+    "add_optimizer_rule",
     "alias",
     "analyzed_plan",
     "attribute_named",
@@ -32,11 +33,13 @@ __all__ = [
     "expression_id",
     "expression_of",
     "inline_ctes",
+    "is_active_session_like",
     "is_classic",
     "is_classic_session",
     "is_descending",
     "is_generated",
     "is_of_nodes",
+    "is_set",
     "items",
     "optimized_plan",
     "parameterised",
@@ -47,6 +50,7 @@ __all__ = [
     "project",
     "refused",
     "relation_names",
+    "remove_optimizer_rules",
     "selected",
     "shuffle_partitions",
     "to_option",
@@ -147,6 +151,66 @@ def column_of(expression: Any) -> Any:
 
         return Column3(_jvm().org.apache.spark.sql.Column(expression))
     return Column(_jvm().org.apache.spark.sql.classic.ExpressionUtils.column(expression))
+
+
+# ---------------------------------------------------------------------------------------------------------- optimizers
+def add_optimizer_rule(session: Any, name: str, source: str, function: Any) -> None:
+    """Add a rule to a session's optimizer; other rules stay.
+
+    Parameters
+    ----------
+    session
+        The session.
+    name
+        The rule's class.
+    source
+        The Java text of the class, whose constructor takes a Scala function.
+    function
+        A Python object that py4j passes as that function.
+    """
+    from pyspark.java_gateway import ensure_callback_server_started
+
+    jvm = _jvm()
+    ensure_callback_server_started(_context()._gateway)  # type: ignore[no-untyped-call]
+    compiler = jvm.org.codehaus.janino.SimpleCompiler()
+    compiler.setParentClassLoader(jvm.java.lang.Thread.currentThread().getContextClassLoader())
+    compiler.cook(source)
+    [constructor] = compiler.getClassLoader().loadClass(name).getConstructors()
+    # an array that py4j makes takes no Python object
+    rule = constructor.newInstance(jvm.java.util.Collections.singletonList(function).toArray())
+    _set_optimizer_rules(session, [*_optimizer_rules(session), rule])
+
+
+def remove_optimizer_rules(session: Any, name: str) -> bool:
+    """Remove the rules of a class from a session's optimizer; return whether there were any."""
+    rules = _optimizer_rules(session)
+    others = [rule for rule in rules if str(rule.getClass().getName()) != name]
+    if len(others) < len(rules):
+        _set_optimizer_rules(session, others)
+    return len(others) < len(rules)
+
+
+def _optimizer_rules(session: Any) -> list[Any]:
+    return items(session._jsparkSession.experimental().extraOptimizations())
+
+
+def _set_optimizer_rules(session: Any, rules: Sequence[Any]) -> None:
+    setter = "extraOptimizations_$eq"
+    getattr(session._jsparkSession.experimental(), setter)(to_seq(rules))
+
+
+def is_set(session: Any, key: str) -> bool:
+    """Whether a setting was given a value, by the session or when Spark was started."""
+    return bool(session._jsparkSession.sessionState().conf().contains(key))
+
+
+def is_active_session_like(session: Any) -> bool:
+    """Whether the session whose query this thread plans gives the answers of another: it may be a stream's clone."""
+    active = _jvm().org.apache.spark.sql.classic.SparkSession.active().sessionState().conf()
+    own = session._jsparkSession.sessionState().conf()
+    return bool(active.ansiEnabled() == own.ansiEnabled()) and str(active.sessionLocalTimeZone()) == str(
+        own.sessionLocalTimeZone()
+    )
 
 
 # ------------------------------------------------------------------------------------------------------- what is made

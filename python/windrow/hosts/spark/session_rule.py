@@ -1,0 +1,204 @@
+"""A Spark session whose optimizer has windrow compute the windows of every query.
+
+Spark runs the rules of ``session.experimental().extraOptimizations()`` last in its optimizer. Ours is a Java class of
+a few lines, compiled by Spark's own compiler (Janino), that hands plans with windows to Python. What it was given comes
+back unchanged where Python fails.
+"""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from collections import OrderedDict
+from contextvars import copy_context
+from threading import Lock
+from typing import Any
+
+from ..._windrow import __version__ as native_version
+from ...exceptions import UnsupportedError, shown
+from ...settings import ENGINES, Engine, config
+from .accelerate import Walker, is_known_release
+from .jvm import (
+    add_optimizer_rule,
+    is_active_session_like,
+    is_classic_session,
+    is_set,
+    remove_optimizer_rules,
+)
+
+__all__ = ["disable", "enable", "executor_faults"]
+
+_BATCH_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
+# the most that Spark takes: batches stay bounded by their number of rows
+_MOST_BATCH_BYTES = str(2**31 - 1)
+# plans of which windrow takes nothing are looked at once
+_REMEMBERED = 1000
+
+# the class, which Spark's compiler takes without generics
+_SOURCE = """
+package windrow;
+
+public final class SessionRule extends org.apache.spark.sql.catalyst.rules.Rule {
+  // Python plans with Spark's own optimizer, which must not call it again.
+  private static final ThreadLocal BUSY = new ThreadLocal();
+  // The optimizer runs its last rules until nothing changes: what came back is not looked at again.
+  private static final ThreadLocal LAST = new ThreadLocal();
+  private final scala.Function1 function;
+
+  public SessionRule(scala.Function1 function) { this.function = function; }
+
+  public String ruleName() { return "windrow"; }
+
+  public org.apache.spark.sql.catalyst.trees.TreeNode apply(org.apache.spark.sql.catalyst.trees.TreeNode plan) {
+    if (!plan.containsPattern(org.apache.spark.sql.catalyst.trees.TreePattern.WINDOW())) return plan;
+    java.lang.ref.WeakReference last = (java.lang.ref.WeakReference) LAST.get();
+    if (BUSY.get() != null || (last != null && last.get() == plan)) return plan;
+    BUSY.set(Boolean.TRUE);
+    try {
+      Object result = function.apply(plan);
+      LAST.set(new java.lang.ref.WeakReference(result));
+      return (org.apache.spark.sql.catalyst.trees.TreeNode) result;
+    } finally {
+      BUSY.remove();
+    }
+  }
+}
+"""
+
+
+def enable(session: Any, engine: Engine | None) -> None:
+    """Do what :func:`windrow.spark.enable` says."""
+    _check(session, engine)
+    disable(session)
+    rule = _Rule(session, engine)
+    add_optimizer_rule(session, "windrow.SessionRule", _SOURCE, rule)
+    if not is_set(session, _BATCH_BYTES):
+        session.conf.set(_BATCH_BYTES, _MOST_BATCH_BYTES)
+        logging.getLogger("windrow").info("%s is lifted in this session until wr.spark.disable", _BATCH_BYTES)
+
+
+def disable(session: Any) -> None:
+    """Do what :func:`windrow.spark.disable` says."""
+    _check(session, None)
+    if remove_optimizer_rules(session, "windrow.SessionRule") and session.conf.get(_BATCH_BYTES) == _MOST_BATCH_BYTES:
+        session.conf.unset(_BATCH_BYTES)
+
+
+def executor_faults(session: Any) -> list[str]:
+    """Run one small job that imports windrow on the executors.
+
+    Parameters
+    ----------
+    session
+        A session of Spark Classic.
+
+    Returns
+    -------
+    list of str
+        A line for each other version, and for each error of importing it; empty where all have the driver's.
+    """
+    own = native_version
+
+    def look(_: int) -> str:  # pickled by value: executors may lack the package
+        try:
+            from importlib import import_module
+
+            import_module("windrow")
+            found = str(import_module("windrow._windrow").__version__)
+        except Exception as error:
+            return f"{type(error).__name__}: {error}"
+        return "" if found == own else f"version {found}, and the driver has {own}"
+
+    context = session.sparkContext
+    tasks = context.defaultParallelism
+    found = context.parallelize(range(tasks), tasks).map(look).collect()
+    return sorted({fault for fault in found if fault})
+
+
+def _check(session: Any, engine: Engine | None) -> None:
+    if not is_classic_session(session):
+        raise UnsupportedError(
+            "enable() needs a session of Spark Classic: Spark Connect plans on the server. Give wr.with_columns the "
+            "window columns, or wr.sql the query, which work there too"
+        )
+    if not is_known_release():
+        import pyspark
+
+        raise UnsupportedError(
+            f"enable() knows the plans of Spark 4.0 to 4.3, and this is {pyspark.__version__}; give wr.with_columns "
+            "the window columns instead"
+        )
+    if engine is not None and engine not in ENGINES:
+        raise UnsupportedError(f"engine={shown(engine)} is none of {', '.join(map(repr, ENGINES))}")
+
+
+class _Rule:
+    """What the Java class calls: takes an optimized plan, and gives it with windrow's nodes."""
+
+    def __init__(self, session: Any, engine: Engine | None) -> None:
+        self._session = session
+        self._engine = engine
+        # the optimizer calls from a thread of its own, which has none of the user's settings
+        self._context = copy_context()
+        self._lock = Lock()
+        self._told: set[str] = set()
+        self._untouched: OrderedDict[int, None] = OrderedDict()
+        self._ready: bool | None = None
+
+    def apply(self, plan: Any) -> Any:
+        """Give a plan with its windows replaced where windrow computes them; never raises."""
+        try:
+            return self._context.copy().run(self._apply, plan)
+        except Exception as error:
+            first_line = str(error).strip().partition("\n")[0]
+            self._tell(f"a query is left to Spark, as planning it raised {type(error).__name__}: {first_line}")
+            return plan
+
+    class Java:
+        """What py4j implements by this object."""
+
+        implements = ("scala.Function1",)
+
+    def _apply(self, plan: Any) -> Any:
+        key = int(plan.semanticHash())
+        with self._lock:
+            if key in self._untouched:
+                return plan
+        if plan.isStreaming() or not is_active_session_like(self._session) or not self._executors_are_ready():
+            return plan
+        with config(engine=self._engine) if self._engine is not None else config():
+            walker = Walker(self._session, in_optimizer=True)
+            result = walker.walk(plan, None)
+        for line in walker.left:
+            self._tell(f"a window is left to Spark: {line}")
+        if walker.taken:
+            return result
+        with self._lock:
+            self._untouched[key] = None
+            while len(self._untouched) > _REMEMBERED:
+                self._untouched.popitem(last=False)
+        return plan
+
+    def _executors_are_ready(self) -> bool:
+        with self._lock:
+            if self._ready is None:
+                faults = executor_faults(self._session)
+                self._ready = not faults
+                if faults:
+                    self._tell_locked(
+                        f"all windows are left to Spark: executors cannot import this windrow ({'; '.join(faults)}); "
+                        "ship a packed environment with --archives, or install it there (see wr.spark.check)"
+                    )
+            return self._ready
+
+    def _tell(self, text: str) -> None:
+        with self._lock:
+            self._tell_locked(text)
+
+    def _tell_locked(self, text: str) -> None:
+        if text not in self._told:
+            self._told.add(text)
+            try:
+                warnings.warn(f"windrow: {text}", UserWarning, stacklevel=2)
+            except UserWarning:  # by the user's filters; no query fails by that
+                logging.getLogger("windrow").warning(text)

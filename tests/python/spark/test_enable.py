@@ -1,0 +1,206 @@
+"""``wr.spark.enable``: a session whose queries have their windows computed by windrow, whatever way they are asked."""
+
+import random
+import threading
+import warnings
+
+import pytest
+
+import windrow as wr
+from support import comparison
+from support.random_calls import make_ask, make_spec, make_table, rounds
+
+pytest.importorskip("pyspark")
+
+import pyspark.sql.functions as F  # noqa: N812
+from pyspark.sql import Window
+
+from support.spark_sessions import settings
+
+pytestmark = pytest.mark.engine
+BATCH_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
+
+
+@pytest.fixture(scope="module")
+def spark(oracle_spark):
+    return oracle_spark
+
+
+@pytest.fixture(scope="module")
+def t(spark, tmp_path_factory):
+    path = str(tmp_path_factory.mktemp("enable") / "t")
+    spark.range(60).selectExpr("id", "id % 4 AS k", "if(id % 7 = 0, null, id * 7 % 11) AS v").write.parquet(path)
+    frame = spark.read.parquet(path)
+    frame.createOrReplaceTempView("t")
+    yield frame
+    spark.catalog.dropTempView("t")
+
+
+def nodes(frame):
+    """Count windrow's stages in a frame's plan, and those of Spark's windows."""
+    plan = frame._jdf.queryExecution().optimizedPlan().toString()
+    return plan.count("MapInArrow"), sum(line.strip(" +-:").startswith("Window [") for line in plan.splitlines())
+
+
+def rows(frame):
+    return sorted(map(tuple, frame.collect()), key=repr)
+
+
+QUERIES = {
+    "grouped": "SELECT k, max(s) m FROM (SELECT k, sum(v) OVER (PARTITION BY k ORDER BY id) s FROM t) GROUP BY k",
+    "in": "SELECT * FROM t WHERE id IN (SELECT id FROM (SELECT id, row_number() OVER (PARTITION BY k ORDER BY v, id) r "
+    "FROM t) WHERE r <= 3)",
+    "scalar": "SELECT id, (SELECT max(s) FROM (SELECT sum(v) OVER (PARTITION BY k ORDER BY id) s FROM t)) m FROM t",
+    "with": "WITH w AS (SELECT id, k, lag(v) OVER (PARTITION BY k ORDER BY id) p FROM t) "
+    "SELECT a.id, a.p, b.p q FROM w a JOIN w b ON a.id = b.id + 4",
+    "top": "SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY k ORDER BY v DESC, id) r FROM t) WHERE r <= 2",
+    "filtered": "SELECT * FROM (SELECT *, avg(v) OVER (PARTITION BY k ORDER BY id ROWS 3 PRECEDING) m FROM t) "
+    "WHERE k = 2",
+    "union": "SELECT id, rank() OVER (PARTITION BY k ORDER BY v) r FROM t "
+    "UNION ALL SELECT k, count(*) FROM t GROUP BY k",
+    "two keys": "SELECT id, sum(v) OVER (PARTITION BY k) a, sum(v) OVER (PARTITION BY v % 3) b FROM t",
+}
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_queries(spark, t, name):
+    expected = spark.sql(QUERIES[name])
+    assert nodes(expected)[0] == 0
+    with wr.spark.accelerated(spark, engine="windrow"):
+        frame = spark.sql(QUERIES[name])
+        taken, left = nodes(frame)
+        ours = rows(frame)
+    assert taken >= 1
+    assert left == 0
+    assert frame.schema == expected.schema
+    assert ours == rows(expected)
+
+
+def test_frames_views_caches_and_writes(spark, t, tmp_path):
+    w = Window.partitionBy("k").orderBy("id")
+    expected = rows(t.withColumn("s", F.sum("v").over(w)))
+    with wr.spark.accelerated(spark, engine="windrow"):
+        frame = t.withColumn("s", F.sum("v").over(w))
+        assert nodes(frame) == (1, 0)
+        assert rows(frame.filter(t.k == 1)) == [r for r in expected if r[1] == 1]
+        frame.createOrReplaceTempView("totals")
+        assert rows(spark.table("totals")) == expected
+        spark.catalog.dropTempView("totals")
+        frame.write.parquet(str(tmp_path / "out"))
+        assert rows(spark.read.parquet(str(tmp_path / "out"))) == expected
+        cached = frame.cache()
+        try:
+            assert "InMemoryRelation" in spark.sql("SELECT 1")._jdf.queryExecution().toString() or cached.is_cached
+            assert rows(cached) == expected
+        finally:
+            cached.unpersist()
+        assert len(frame.toPandas()) == len(expected)
+
+
+def test_it_is_undone(spark, t):
+    query = QUERIES["grouped"]
+    experimental = spark._jsparkSession.experimental()
+    before, bytes_before = experimental.extraOptimizations().size(), spark.conf.get(BATCH_BYTES)
+    wr.spark.enable(spark, engine="windrow")
+    wr.spark.enable(spark, engine="windrow")  # again: still one rule
+    assert experimental.extraOptimizations().size() == before + 1
+    assert spark.conf.get(BATCH_BYTES) == str(2**31 - 1)
+    other = spark.newSession()
+    assert other._jsparkSession.experimental().extraOptimizations().size() == 0
+    wr.spark.disable(spark)
+    assert experimental.extraOptimizations().size() == before
+    assert spark.conf.get(BATCH_BYTES) == bytes_before
+    assert nodes(spark.sql(query)) == (0, 1)
+    with settings(spark, {BATCH_BYTES: "1000000"}):  # what a user has set stays
+        with wr.spark.accelerated(spark):
+            assert spark.conf.get(BATCH_BYTES) == "1000000"
+        assert spark.conf.get(BATCH_BYTES) == "1000000"
+
+
+def test_what_is_left_is_said_once(spark, t):
+    query = (
+        "SELECT id, sum(v) OVER w s, count_min_sketch(v, 0.5d, 0.5d, 1) OVER w c FROM t WINDOW w AS (PARTITION BY k)"
+    )
+    with wr.spark.accelerated(spark, engine="windrow"):
+        with pytest.warns(UserWarning, match="left to Spark.*count_min_sketch"):
+            nodes(spark.sql(query))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert nodes(spark.sql(query))[1] == 1
+
+
+def test_a_failure_leaves_sparks_plan(spark, t, monkeypatch):
+    from windrow.hosts.spark import session_rule
+
+    class Broken:
+        def __init__(self, *_, **__):
+            raise AttributeError("a class of another release")
+
+    monkeypatch.setattr(session_rule, "Walker", Broken)
+    expected = rows(spark.sql(QUERIES["grouped"]))
+    with wr.spark.accelerated(spark, engine="windrow"):
+        with pytest.warns(UserWarning, match="AttributeError: a class of another release"):
+            left = nodes(spark.sql(QUERIES["grouped"]))
+        assert left == (0, 1)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert rows(spark.sql(QUERIES["grouped"])) == expected
+
+
+def test_executors_without_windrow(spark, t, monkeypatch):
+    from windrow.hosts.spark import session_rule
+
+    assert wr.spark.check(spark) == []
+    monkeypatch.setattr(session_rule, "executor_faults", lambda _: ["ModuleNotFoundError: No module named 'windrow'"])
+    with (
+        wr.spark.accelerated(spark, engine="windrow"),
+        pytest.warns(UserWarning, match="executors cannot import.*--archives"),
+    ):
+        assert nodes(spark.sql(QUERIES["grouped"])) == (0, 1)
+
+
+def test_threads(spark, t):
+    expected = {name: rows(spark.sql(query)) for name, query in QUERIES.items()}
+    found = {}
+
+    def ask(names):
+        for name in names:
+            found[name] = rows(spark.sql(QUERIES[name]))
+
+    names = list(QUERIES)
+    with wr.spark.accelerated(spark, engine="windrow"):
+        threads = [threading.Thread(target=ask, args=(names[i::3],)) for i in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert found == expected
+
+
+@pytest.mark.parametrize("number", rounds(6, 1))
+def test_random_calls(spark, number):
+    """Spark's own rows, types and nullability, for random calls in one query each."""
+    rng = random.Random(f"enable {number}")
+    data = make_table(rng, 30)
+    frame = spark.createDataFrame(data)
+    frame.createOrReplaceTempView("drawn")
+    answers = comparison.Answers("Spark, enabled")
+    taken = 0
+    for _ in range(8):
+        ask = make_ask(rng, make_spec(rng))
+        query = f"SELECT id, {ask.text} AS c FROM drawn"
+        try:
+            plain = spark.sql(query)
+            expected = plain.orderBy("id").collect()
+        except Exception:
+            continue
+        with wr.spark.accelerated(spark, engine="windrow"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            enabled = spark.sql(query)
+            taken += nodes(enabled)[0]
+            ours = enabled.orderBy("id").collect()
+        assert enabled.schema == plain.schema
+        answers.check(ask, [r.c for r in ours], [r.c for r in expected], data, [r.id for r in ours])
+    spark.catalog.dropTempView("drawn")
+    answers.settle(3)
+    assert taken >= 2
