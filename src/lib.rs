@@ -93,7 +93,7 @@ pub use spec::window::WindowSpec;
 pub use util::cancel::Cancel;
 pub use {arrow_array, arrow_schema};
 
-/// What this crate's tests and benches use beside the public interface; nothing here is stable.
+/// Items for this crate's tests and benches; nothing here is a stable interface.
 #[cfg(feature = "internals")]
 #[doc(hidden)]
 pub mod internals {

@@ -1,7 +1,8 @@
 """The picture of the README: some questions of the record, the time of each engine on one axis.
 
 ``make bench-compare`` draws it from what it has measured; ``python -m benches.compare.picture`` draws it again from the
-last whole run of the record. It is SVG of few lines, which follows the reader's light or dark theme.
+last whole run of the record. The SVG follows the reader's light or dark theme, and has a background of its own, because
+some pages (PyPI's) are always light.
 """
 
 from __future__ import annotations
@@ -38,12 +39,14 @@ NAMES = {"windrow": "windrow", "polars": "Polars", "duckdb": "DuckDB", "datafusi
 WIDTH, LEFT, RIGHT, TOP, STEP = 860, 290, 30, 74, 30
 
 STYLE = """
+  .background { fill: #ffffff }
   text { font: 13px system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; fill: #1f2328 }
   .title { font-size: 15px; font-weight: 600 }
   .small { font-size: 11px; fill: #59636e }
   .grid { stroke: #d1d9e0; stroke-width: 1 }
   .reach { stroke: #afb8c1; stroke-width: 2 }
   @media (prefers-color-scheme: dark) {
+    .background { fill: #0d1117 }
     text { fill: #f0f6fc } .small { fill: #9198a1 } .grid { stroke: #3d444d } .reach { stroke: #656c76 }
   }
 """
@@ -102,7 +105,7 @@ def draw(rows: Sequence[Row], source: str) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" '
         f'role="img" aria-label="Times of window queries: windrow beside Polars, DuckDB and DataFusion">\n'
-        f"<style>{STYLE}</style>\n{body}\n</svg>\n"
+        f'<style>{STYLE}</style>\n<rect class="background" width="{WIDTH}" height="{height}"/>\n{body}\n</svg>\n'
     )
 
 

@@ -1,4 +1,4 @@
-"""The public functions over frames, and the operator over record batches that one of them makes."""
+"""The public functions over data frames, and the operator over record batches."""
 
 from __future__ import annotations
 
@@ -86,43 +86,43 @@ def with_columns(
     spread: Spread | None = None,
     **named: SparkItem,
 ) -> Any:
-    """Add the results of window calls to a frame as columns; one of the same name is replaced in its place.
+    """Add the results of window calls to a frame as columns; an existing column of the same name is replaced.
 
     Parameters
     ----------
     frame
         A polars DataFrame or LazyFrame, a pyarrow Table, RecordBatch or RecordBatchReader, a pandas DataFrame, a
         PySpark DataFrame (Classic or Connect), or any object with ``__arrow_c_stream__``. Frames in memory keep their
-        row order. pandas' NaN counts as missing.
+        row order. In pandas frames NaN is a missing value.
     *exprs
         Calls such as ``wr.sum("x").over(w)``, SQL strings such as ``"sum(x) OVER (PARTITION BY k) AS s"``, on Spark
         also PySpark Columns such as ``F.col("x") - F.lag("x").over(window)``, and dicts of names to any of these.
     sort
-        For readers: ``True`` reads all batches and sorts, beyond ``memory_limit`` by way of files, whereupon rows leave
-        in the order of the windows; otherwise rows must come grouped by the partition keys and ordered, and the answer
-        streams. For frames in memory ``False`` asks for the same check of the rows' order. For
-        Spark ``False`` says that every Spark partition is grouped and ordered already: no exchange, no sort; and
-        ``"spark"`` has Spark sort the rows in place of windrow, which then holds no more of them than frames need.
+        For readers, ``True`` reads and sorts all batches; if they exceed ``memory_limit``, they are sorted on disk and
+        returned in the order of the windows. Otherwise the rows must be grouped by the partition keys and sorted by the
+        order keys, and the result is a stream. For frames in memory, ``False`` checks that the rows are in that order.
+        For Spark, ``False`` declares that every Spark partition is grouped and sorted already, so there is no exchange
+        and no sort. ``"spark"`` lets Spark sort the rows, so that windrow holds only the rows that frames need.
     engine
-        For Spark: ``"auto"``, ``"windrow"`` or ``"spark"``, as the setting of that name (:func:`windrow.config`), which
-        is asked where nothing is said here. A column of this name is written in a dict.
+        For Spark: ``"auto"``, ``"windrow"`` or ``"spark"``. The default is the setting of that name
+        (:func:`windrow.config`). To add a column of this name, use a dict.
     spread
-        For Spark: ``"auto"``, ``"always"`` or ``"never"``, as the setting of that name: whether one partition may be
-        shared out over tasks. A column of this name is written in a dict.
+        For Spark: ``"auto"``, ``"always"`` or ``"never"``: whether a partition may be split across tasks. The default
+        is the setting of that name. To add a column of this name, use a dict.
     **named
         Further calls by the names of their columns.
 
     Returns
     -------
     same kind as ``frame``
-        A pyarrow Table for other objects with ``__arrow_c_stream__``. Columns that pass through keep their buffers.
+        A pyarrow Table for other objects with ``__arrow_c_stream__``. Unchanged columns keep their buffers.
 
     Raises
     ------
     SpecError, UnsupportedError
-        Before any row is read, for every mistake that needs no data.
+        Before any row is read, for every mistake that can be found without data.
     OrderError
-        If rows had to be in order and are not.
+        If the rows are not in the required order.
 
     Examples
     --------
@@ -179,7 +179,7 @@ def select(
     spread: Spread | None = None,
     **named: SparkItem,
 ) -> Any:
-    """Give a frame of the columns and window calls named, in the order written.
+    """Return a frame with the given columns and window calls, in the order written.
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ def select(
     Raises
     ------
     SpecError, UnsupportedError
-        Before any row is read, for every mistake that needs no data.
+        Before any row is read, for every mistake that can be found without data.
 
     Examples
     --------
@@ -273,44 +273,44 @@ def sql(
     args: Mapping[str, Any] | Sequence[Any] | None = None,
     **frames: FrameLike,
 ) -> Any:
-    """Answer one SQL query over a frame: ``SELECT ... FROM frame``, with window functions wherever they make sense.
+    """Compute a SQL query with window functions over a frame.
 
     ``SELECT [DISTINCT] items FROM frame [WHERE c] [WINDOW w AS (...), ...] [QUALIFY c] [ORDER BY ...] [LIMIT n [OFFSET
-    m]]``. Items are columns, ``*``, and expressions with window calls in them or without; an item without an alias is
-    named by its text. A window may refine a named one, ``OVER (w ROWS 1 PRECEDING)``. QUALIFY and ORDER BY know the
-    items' aliases, which go before columns of the same name, and may hold window calls of their own; ORDER BY knows
-    the items' numbers. Nulls come first in ascending and last in descending order, as in Spark.
+    m]]``. Items are columns, ``*``, and expressions with or without window calls; an item without an alias is named by
+    its text. A window may extend a named one, ``OVER (w ROWS 1 PRECEDING)``. QUALIFY and ORDER BY may contain window
+    calls, and aliases of items, which take precedence over columns of the same name. ORDER BY may contain positions of
+    items. Nulls come first in ascending and last in descending order, as in Spark.
 
-    On Spark Classic 4.0 to 4.3, where all that the query names are tables and DataFrames, Spark parses and plans it,
-    with joins, subqueries, WITH, GROUP BY, UNION and whatever else its SQL has, and windrow computes the windows in the
-    plan, as :func:`windrow.spark.accelerate` does. What only windrow's grammar has (GROUPS, EXCLUDE, medians over
-    frames, ...) is one SELECT from one frame there too.
+    On Spark Classic 4.0 to 4.3, if all names in the query are tables and DataFrames, Spark parses and plans the query,
+    so it may contain joins, subqueries, WITH, GROUP BY, UNION and all other SQL of Spark. windrow computes the windows
+    in the plan, as :func:`windrow.spark.accelerate` does. A query with extensions that Spark lacks (GROUPS, EXCLUDE,
+    medians over frames, ...) must be one SELECT from one frame there too.
 
     Parameters
     ----------
     query
-        The query, in Spark's dialect. Scalars are evaluated by Spark on Spark, by Polars elsewhere.
+        The query, in Spark's dialect. Spark evaluates scalar expressions on Spark frames, Polars on all others.
     spark
-        The SparkSession whose tables and views FROM may name; without it the active one.
+        The SparkSession whose tables and views FROM may name; the default is the active one.
     args
-        On Spark Classic, the values of parameters: a dict for ``:name``, a list for ``?``.
+        On Spark Classic, the values of the query's parameters: a dict for ``:name``, a list for ``?``.
     **frames
-        Frames of any kind by the names that FROM may use; they go before Spark's tables.
+        Frames of any kind, by the names for FROM; they take precedence over Spark's tables.
 
     Returns
     -------
     same kind as the frame
-        As for :func:`windrow.select`: lazy in, lazy out. A reader is read when its result is, and as a whole. Without
-        ORDER BY frames in memory keep their row order.
+        As for :func:`windrow.select`; for a LazyFrame the result is lazy. A reader is read completely when its result
+        is read. Without ORDER BY, frames in memory keep their row order.
 
     Raises
     ------
     SpecError
-        Before any row is read: for what cannot be read, unknown names, a window function in WHERE or without OVER,
-        QUALIFY without a window function.
+        Before any row is read: for syntax errors, unknown names, a window function in WHERE or without OVER, QUALIFY
+        without a window function.
     UnsupportedError
-        For what goes beyond one SELECT from one frame, where Spark does not plan it: joins, GROUP BY, subqueries,
-        UNION, WITH. On Spark Connect and 3.5, for items that Spark evaluates before the windows: ``explode(a)``.
+        If Spark does not plan the query: for joins, GROUP BY, subqueries, UNION and WITH. On Spark Connect and 3.5,
+        for items that Spark evaluates before the windows: ``explode(a)``.
 
     Examples
     --------
@@ -417,36 +417,35 @@ def explain(
     metrics: bool = False,
     **named: SparkItem,
 ) -> Explanation:
-    """Say how window calls would be computed; with ``metrics`` compute them, and say what that took.
+    """Show how window calls would be computed; with ``metrics``, compute them and show memory and times.
 
     Parameters
     ----------
     frame
-        A frame of any kind, or a schema (pyarrow, PySpark). Nothing is read, unless ``metrics`` asks for it.
+        A frame of any kind, or a schema (pyarrow, PySpark). No row is read without ``metrics``.
     *exprs
         Calls as for :func:`windrow.with_columns`.
     sort, engine, spread
         As for :func:`windrow.with_columns`.
     metrics
-        Whether to compute the calls, throw the answers away, and give the figures: rows, sections, bytes spilled, the
-        peak of the process's memory in bytes, and seconds by stage. A reader is read to its end. A LazyFrame is
-        collected. On Spark a job runs into the ``noop`` sink, and each task of windrow's counts as a run; a stage that
-        Spark computes twice (for a sample, or after a failure) tells its figures twice. A column of this name is
-        written in a dict.
+        Whether to compute the calls, discard the results, and show rows, sections, bytes spilled, the peak memory of
+        the process in bytes, and seconds by stage. A reader is read to its end. A LazyFrame is collected. On Spark a
+        job writes to the ``noop`` sink, and each of windrow's tasks counts as a run; a stage that Spark computes twice
+        (for a sample, or after a failure) is counted twice. To explain a column of this name, use a dict.
     **named
         Further calls by the names of their columns.
 
     Returns
     -------
     Explanation
-        Prints as text, shows as a table in a notebook; ``rows`` has one dict per call, ``metrics`` the figures.
+        It prints as text, and as a table in notebooks. ``rows`` has one dict per call, ``metrics`` the measurements.
 
     Raises
     ------
     SpecError, UnsupportedError
         As :func:`windrow.with_columns` would; with ``metrics``, also for a schema and on Spark Connect.
     WindrowError
-        With ``metrics``, whatever computing the calls raises.
+        With ``metrics``, all errors of the computation.
 
     Examples
     --------
@@ -482,44 +481,44 @@ def explain(
 
 
 def operator(exprs: SparkItems, schema: SchemaLike | FrameLike, *, sort: bool | None = None) -> Operator:
-    """Make an operator over record batches: for PySpark's ``mapInArrow``, for streams, for any loop over batches.
+    """Make an operator over record batches, for PySpark's ``mapInArrow``, for streams, or for your own loops.
 
-    Each run over batches that comes to its end logs one line at INFO to the logger ``windrow``: rows, sections, bytes
-    spilled, seconds by stage; in Spark's tasks where that logger listened when the operator was made. Outside Spark
-    ``wr.config(progress=True)`` shows a bar.
+    Each completed run logs one line at level INFO to the logger ``windrow``: rows, sections, bytes spilled, seconds by
+    stage. In Spark's tasks it does so if the logger had that level when the operator was made. Outside Spark,
+    ``wr.config(progress=True)`` shows a progress bar.
 
     Parameters
     ----------
     exprs
         A call, a SQL string, a dict of names to these, or a list of them.
     schema
-        What the batches look like: a ``pyarrow.Schema``, a PySpark ``StructType``, or a frame of any kind, of which no
-        row is read. A stream that can be opened only once is spent by it: give its schema.
+        The schema of the batches: a ``pyarrow.Schema``, a PySpark ``StructType``, or a frame of any kind, whose rows
+        are not read. For a stream that can be opened only once, pass its schema, since passing it consumes it.
     sort
-        ``False``: rows must come grouped by the partition keys and ordered by the order keys; each row leaves as soon
-        as no later row can change it, and only what the frames need is held. A row out of order is an ``OrderError``.
-        ``True``: all batches are held and sorted; they leave as they came, with the new columns attached. Where they
-        pass ``memory_limit``, they are sorted by way of files in ``spill_dir``, and leave in the order of the windows.
-        ``None``: sort inside a Spark task, expect order everywhere else.
+        ``False``: the rows must be grouped by the partition keys and sorted by the order keys. Each row is returned as
+        soon as no later row can change its results, and only the rows that frames need are held. A row out of order is
+        an ``OrderError``. ``True``: all batches are read and sorted. They are returned in input order, with the new
+        columns. If they exceed ``memory_limit``, they are sorted on disk, in ``spill_dir``, and returned in the order
+        of the windows. ``None``: ``True`` in a Spark task, ``False`` elsewhere.
 
     Returns
     -------
     Operator
-        Callable with an iterable of batches; picklable; knows its ``schema`` and ``spark_schema``.
+        A callable that takes an iterable of batches. It can be pickled, and has ``schema`` and ``spark_schema``.
 
     Raises
     ------
     SpecError, UnsupportedError
-        At once, for every mistake that needs no data.
+        When the operator is made, for every mistake that can be found without data.
     MemoryLimitError
-        While batches are answered: a call needs more rows of a partition at once than ``memory_limit`` lets be held.
+        While it runs, if a call needs more rows of a partition at once than fit in ``memory_limit``.
     SpillError
-        ``spill_dir`` takes no more rows.
+        While it runs, if rows cannot be written to ``spill_dir``.
 
     See Also
     --------
     windrow.config : ``memory_limit``, ``spill_dir``, ``progress``.
-    windrow.explain : With ``metrics=True``, the figures of a run in place of its answers.
+    windrow.explain : With ``metrics=True``, memory and times of a run.
 
     Examples
     --------
@@ -545,25 +544,25 @@ def operator(exprs: SparkItems, schema: SchemaLike | FrameLike, *, sort: bool | 
 
 
 class Operator(_Operator):
-    """What :func:`operator` gives: from an iterable of record batches to an iterator of record batches.
+    """The result of :func:`operator`: it takes an iterable of record batches and returns an iterator of record batches.
 
-    Its state is plain data, so it may be sent to another process by fork, spawn or pickle.
+    It can be passed to another process by fork, spawn or pickle.
     """
 
     @property
     def spark_schema(self) -> StructType:
-        """The schema of the batches that leave as PySpark's ``mapInArrow`` wants it.
+        """The schema of the returned batches, as ``mapInArrow`` needs it.
 
         Returns
         -------
         pyspark.sql.types.StructType
-            Input columns as they came, results of calls with their type and nullability, expressions over calls as
-            Polars types them.
+            Input columns with their input type, results of calls with their type and nullability, expressions over
+            calls with Polars' type.
 
         Raises
         ------
         UnsupportedError
-            If the input has no columns: ``mapInArrow`` would hand over none of its rows.
+            If the input has no columns: ``mapInArrow`` would then pass no rows.
         """
         from .hosts.spark.types import spark_schema
 

@@ -1,8 +1,8 @@
-"""The errors windrow raises.
+"""The exceptions that windrow raises.
 
-Every error is a :class:`WindrowError` and also the built-in exception a Python user would expect, so ``except
-ValueError`` catches a wrong window specification as well as ``except windrow.SpecError`` does. A message names the
-call as the user wrote it, the column, its type, and what to do instead. The native module raises these same classes.
+Each is a subclass of :class:`WindrowError` and of a matching built-in exception, so both ``except ValueError`` and
+``except windrow.SpecError`` catch an invalid window. A message names the call as the user wrote it, the column, its
+type, and what to do instead. The native module raises the same classes.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ __all__ = [
 
 
 class WindrowError(Exception):
-    """The base of every error windrow raises."""
+    """The base class of all exceptions that windrow raises."""
 
 
 class SpecError(WindrowError, ValueError):
-    """The question is wrong: an unknown column or function, a frame that cannot be, arguments that do not fit.
+    """The query is invalid: an unknown column or function, an invalid frame, arguments of a wrong type.
 
-    Raised when the plan is made, before any row is read. ``column`` is the name of the column that is unknown, if that
-    is what is wrong, and ``hint`` the end of the message, which says what to write instead.
+    It is raised when the plan is made, before any row is read. If a column is unknown, ``column`` is its name. ``hint``
+    is the end of the message, which says what to write instead.
     """
 
     column: str | None = None
@@ -40,49 +40,52 @@ class SpecError(WindrowError, ValueError):
 
 
 class UnsupportedError(WindrowError, NotImplementedError):
-    """The question has a meaning that windrow does not compute, or not yet."""
+    """The query is valid, but windrow does not support it."""
 
 
 class ArithmeticOverflowError(WindrowError, ArithmeticError):
-    """A result does not fit its type, as with Spark under ANSI mode; ``wr.config(ansi=False)`` gives NULL instead."""
+    """A result does not fit its type, as in Spark's ANSI mode.
+
+    With ``wr.config(ansi=False)`` the result is Spark's without ANSI mode: integers wrap around, decimals are NULL.
+    """
 
 
 class MemoryLimitError(WindrowError, MemoryError):
-    """What must be held, or what a call answers, does not fit ``memory_limit``, the memory there is, or its type."""
+    """Rows or results do not fit in ``memory_limit``, in the available memory, or in the result type."""
 
 
 class SpillError(WindrowError, OSError):
-    """Rows that ``memory_limit`` leaves no room for could not be written to ``spill_dir``, or read back right."""
+    """Rows beyond ``memory_limit`` could not be written to ``spill_dir``, or were damaged when they were read back."""
 
 
 class OrderError(WindrowError, ValueError):
-    """Streamed rows are not grouped by the partition keys, or not in the order the window asks for."""
+    """The rows of a stream are not grouped by the partition keys, or not sorted by the order keys."""
 
 
 class DataError(WindrowError, ValueError):
-    """A value cannot be used as asked, such as the text ``'x'`` in a sum, or data are broken on their way."""
+    """A value cannot be converted as needed, such as the text ``'x'`` in a sum, or the input data are damaged."""
 
 
 class UserError(WindrowError, RuntimeError):
-    """A function of the user's own raised, or gave what does not fit; its exception, if any, is ``__cause__``."""
+    """A user-defined function failed or returned an invalid value; ``__cause__`` is its exception, if there is one."""
 
 
 class InternalError(WindrowError, RuntimeError):
-    """A fault of windrow itself; please report it."""
+    """A bug in windrow; please report it."""
 
 
 def shown(value: object) -> str:
-    """Show a value in a message, a long one by its beginning.
+    """Return the repr of a value for a message, truncated if it is long.
 
     Parameters
     ----------
     value
-        Anything a user may have given, also what has no ``repr``, as an int of 5,000 digits has none.
+        Any value, also one whose ``repr`` fails, such as an int of 5,000 digits.
 
     Returns
     -------
     str
-        At most a hundred characters and an ellipsis.
+        At most 100 characters and an ellipsis.
     """
     try:
         text = repr(value)
@@ -92,19 +95,19 @@ def shown(value: object) -> str:
 
 
 def suggest(name: str, known: Iterable[str]) -> str:
-    """Say which of the known names come close to one that is unknown, as the end of a message.
+    """Return a hint for an unknown name, as the end of a message.
 
     Parameters
     ----------
     name
         The name that was not found.
     known
-        The names there are.
+        The valid names.
 
     Returns
     -------
     str
-        ``"; did you mean 'level'?"``, or the first names there are, or an empty string where there is none.
+        ``"; did you mean 'level'?"``; the first valid names if none is similar; empty if there are no valid names.
     """
     names = list(dict.fromkeys(known))
     lower = {n.lower(): n for n in reversed(names)}

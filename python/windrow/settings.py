@@ -1,4 +1,4 @@
-"""Settings: what ``wr.config(...)`` and the ``WINDROW_*`` environment variables say."""
+"""The settings: ``wr.config(...)`` and the environment variables ``WINDROW_*``."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ elif sys.version_info >= (3, 11):
 else:
 
     class Unpack:
-        """What annotations that are asked for at run time need of it."""
+        """Stands in for ``typing.Unpack`` when annotations are evaluated at run time."""
 
         def __class_getitem__(cls, kind: Any) -> Any:
-            """Give the type itself."""
+            """Return the type itself."""
             return kind
 
 
@@ -50,7 +50,7 @@ _OFFSET = re.compile(r"[+-](?:(?:0[0-9]|1[0-7]):[0-5][0-9]|18:00)\Z")
 
 
 class Settings(TypedDict, total=False):
-    """What ``config`` takes."""
+    """The arguments of ``config``."""
 
     threads: int | None
     memory_limit: int | str | None
@@ -65,7 +65,7 @@ class Settings(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The settings in force, as an immutable value; None is "not set"."""
+    """The settings in effect, as an immutable value; None means "not set"."""
 
     threads: int | None = None
     memory_limit: int | None = None
@@ -76,13 +76,13 @@ class Options:
     engine: str | None = None
     spread: str | None = None
     progress: bool | None = None
-    #: Not a setting: whether lists may come as list views is for the host to know.
+    #: Not a setting: the host sets whether results may be list views.
     list_views: bool = False
 
     def threads_used(self) -> int:
-        """Give the threads that the native module may start here: no more than cores, if the environment asks for none.
+        """Return the number of threads that the native module may use: at most one per core, or ``WINDROW_THREADS``.
 
-        Rows that are too few for them leave some idle, which is for the native module to know.
+        For few rows the native module starts fewer.
         """
         asked = self.threads or 0
         most = cores()
@@ -92,7 +92,7 @@ class Options:
         return min(asked, max(most, _threads(from_environment)) if from_environment else most)
 
     def native(self) -> dict[str, Any]:
-        """Give the settings as the native module takes them, defaults filled in."""
+        """Return the arguments for the native module, with defaults."""
         return {
             "threads": self.threads_used(),
             "ansi": True if self.ansi is None else self.ansi,
@@ -110,7 +110,7 @@ def _threads(value: Any) -> int:
 
 
 def size_of(value: Any) -> int | None:
-    """Read a number of bytes, or a text such as ``"4GB"``, as Spark reads sizes: in powers of 1024; else None."""
+    """Read a number of bytes or a text such as ``"4GB"``, in powers of 1024 as in Spark; None for other values."""
     number = _integer(value)
     if number is None and isinstance(value, str) and (match := _SIZE.match(value)):
         amount = float(match[1]) * 1024 ** " kmgt".index(match[2].lower() or " ")
@@ -178,7 +178,7 @@ def _one_of(name: str, known: tuple[str, ...]) -> Callable[[Any], str]:
 
 
 def _integer(value: Any) -> int | None:
-    """Read what Python or numpy counts with, or a text of digits; else None."""
+    """Read an integer of Python or numpy, or a text of digits; None for other values."""
     if isinstance(value, bool):
         return None
     if isinstance(value, str):
@@ -205,7 +205,7 @@ _VARIABLES: Final[Mapping[str, str]] = {name: f"WINDROW_{name.upper()}" for name
 
 
 class _Layer:
-    """What one call of ``config`` set, over what was set before."""
+    """The settings of one call of ``config``; later layers override earlier ones."""
 
     __slots__ = ("block", "config", "settings")
 
@@ -213,26 +213,26 @@ class _Layer:
         self, settings: Mapping[str, Any], block: _Layer | None = None, config: weakref.ref[Config] | None = None
     ) -> None:
         self.settings: Mapping[str, Any] = settings
-        #: The block that it was set in, and ends with; None for a block, and for what is set outside of all.
+        #: The ``with`` block in which it was set, and with which it ends; None for a block, and outside of blocks.
         self.block: _Layer | None = block
-        #: What may make a block of it, and so take it back, while somebody holds it.
+        #: The ``Config`` that can still turn it into a block, if the caller holds a reference to it.
         self.config: weakref.ref[Config] | None = config
 
     def stays(self) -> bool:
-        """Whether nobody can make a block of it any more."""
+        """Whether it can no longer become a block, because its ``Config`` is gone."""
         return self.config is not None and self.config() is None
 
 
-# What was set outside of all blocks, and what comes of it: in force for the whole process.
+# The layers set outside of blocks, and the resulting settings, which apply to the whole process.
 _outside: tuple[_Layer, ...] = ()
 _process = Options()
 _lock = threading.Lock()
-# What is in force in this thread or task alone: blocks, each with what was set within it, the innermost last.
+# The layers of this thread or task: blocks, each followed by the layers set within it; the innermost block is last.
 _layers: ContextVar[tuple[_Layer, ...]] = ContextVar("windrow_settings", default=())
 
 
 def _set_outside(layers: Iterable[_Layer]) -> None:
-    """Have layers be what was set outside of all blocks; the lock is held."""
+    """Replace the layers outside of blocks. The caller holds the lock."""
     global _outside, _process
     _outside = _joined(layers)
     _process = _over(Options(), _outside)
@@ -245,7 +245,7 @@ def _over(options: Options, layers: Iterable[_Layer]) -> Options:
 
 
 def _joined(layers: Iterable[_Layer]) -> tuple[_Layer, ...]:
-    """Make one of neighbours that both stay, so that there are no more than those that somebody holds, and twice."""
+    """Join adjacent layers that can no longer become blocks, which bounds their number."""
     joined: list[_Layer] = []
     for layer in layers:
         if joined and joined[-1].stays() and layer.stays():
@@ -256,7 +256,7 @@ def _joined(layers: Iterable[_Layer]) -> tuple[_Layer, ...]:
 
 
 def current() -> Options:
-    """Give the settings in force: what ``config`` set, else the environment, else nothing.
+    """Return the settings in effect: those set by ``config``, else those of the environment.
 
     Returns
     -------
@@ -265,7 +265,7 @@ def current() -> Options:
     """
     options = _over(_process, _layers.get())
     from_environment: dict[str, Any] = {}
-    # only names that are settings: the prefix is not ours alone (test suites use it too)
+    # only the names of settings: other variables with this prefix are ignored (test suites use some)
     for setting, name in _VARIABLES.items():
         if getattr(options, setting) is None and (value := os.environ.get(name)):
             try:
@@ -276,12 +276,12 @@ def current() -> Options:
 
 
 def captured() -> Context:
-    """Give a copy of this context, in which the settings in force now stay in force whatever is set later.
+    """Return a copy of the current context in which the current settings stay in effect, whatever is set later.
 
     Returns
     -------
     contextvars.Context
-        The copy, for work that is done later.
+        The copy, for lazy evaluation.
     """
     options = current()
     context = copy_context()
@@ -290,25 +290,25 @@ def captured() -> Context:
 
 
 class Config:
-    """What ``config`` gives: settings that are in force, and that a ``with`` block takes back at its end."""
+    """The result of ``config``: settings that are in effect. A ``with`` block restores the earlier ones at its end."""
 
     def __init__(self, settings: Mapping[str, Any], block: _Layer | None) -> None:
         self._settings = settings
         self._layer = _Layer(settings, block, weakref.ref(self))
 
     def __enter__(self) -> Config:
-        """Enter a block at whose end the settings are as they were before; nobody outside of it has them any more."""
+        """Restrict the settings to a block of this thread or task; the process loses them."""
         with _lock:
             if self._layer in _outside:
                 _set_outside(layer for layer in _outside if layer is not self._layer)
-        # a block of its own each time: several may be entered
+        # a new block each time, because a Config may be entered several times
         _layers.set((*(layer for layer in _layers.get() if layer is not self._layer), _Layer(self._settings)))
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Take the settings back, and what was set within the block."""
+        """Restore the settings from before the block."""
         layers = _layers.get()
         blocks = (layer for layer in reversed(layers) if layer.block is None and layer.settings is self._settings)
         own = next(blocks, None)
@@ -316,68 +316,70 @@ class Config:
             _layers.set(tuple(layer for layer in layers if layer is not own and layer.block is not own))
 
     def __repr__(self) -> str:
-        """Show the settings in force, but for those that nobody has set."""
+        """Show the settings in effect, except those that are not set."""
         options = current()
         values = {n: getattr(options, n) for n in _READERS}
         return "windrow.config(" + ", ".join(f"{n}={v!r}" for n, v in values.items() if v is not None) + ")"
 
 
 def config(**settings: Unpack[Settings]) -> Config:
-    """Set how windrow works, for the whole process, or for a block by ``with``.
+    """Change settings for the whole process, or, with ``with``, for a block.
 
-    ``wr.config(...)`` outside of all blocks sets for the whole process, at once. Entered by ``with`` it is taken back
-    from the process, and made a block's: in force in its own thread or asyncio task, until the block's end. So other
-    threads have the settings of ``with wr.config(...)`` for the moment between the two, though not where it stands
-    within another block, such as that of ``with wr.config():``. Within a block ``wr.config(...)`` sets until its end.
-    Operators, readers and lazy frames keep the settings under which they were made, wherever they run.
+    ``wr.config(...)`` takes effect at once, for the whole process. ``with wr.config(...):`` restricts the settings to
+    the block, in its thread or asyncio task, and restores the earlier settings at the end of the block. Between the
+    call and the beginning of the block, other threads see the settings; nest it in ``with wr.config():`` to avoid this.
+    Inside a block, ``wr.config(...)`` takes effect until the end of the block. Operators, readers and lazy frames keep
+    the settings with which they were made, wherever they run.
 
-    Each setting may also come from the environment: ``WINDROW_THREADS``, ``WINDROW_ANSI`` and so on. What is set here
-    goes first. A setting given as None falls back to the environment and then to its default.
+    Environment variables set the same settings: ``WINDROW_THREADS``, ``WINDROW_ANSI`` and so on. ``wr.config`` takes
+    precedence. A setting that is None falls back to the environment and then to its default.
 
     Parameters
     ----------
     **settings
         Any of these:
 
-        - ``threads``: how many threads to use; 0, the default, is one per core. In a Spark task the default is one.
-          There are never more than rows are worth, some 32,000 each, nor more than cores, unless the environment's
+        - ``threads``: the number of threads. 0, the default, means one per core; in a Spark task the default is one.
+          windrow uses at most one thread per 32,000 rows and per core, unless the environment variable
           ``WINDROW_THREADS`` asks for more.
-        - ``memory_limit``: how much memory the process may take where an operator sorts batches, those of a reader
-          included, in bytes or as ``"4GB"``. Rows that do not fit are sorted by way of files, and leave in the order of
-          the windows; a call that needs more of a partition at once is a ``MemoryLimitError``. The default is no limit,
-          and in a Spark task four fifths of its share of ``spark.executor.pyspark.memory``, or else, on YARN and
-          Kubernetes, of ``spark.executor.memoryOverhead``, if one of them is set. Frames in memory have no limit.
-        - ``spill_dir``: the directory for these files, which have no names and are gone with the process. The default
-          is the system's, and in a Spark task one of Spark's local directories.
-        - ``ansi``: whether overflow is an error (True, the default) or what Spark gives without ANSI mode. On Spark the
-          default is ``spark.sql.ansi.enabled``.
-        - ``timezone``: the zone in which calendar days and months are counted for Spark's timestamps, by default the
-          session's. Timestamps of Polars, pandas and pyarrow that have a zone are counted in their own.
-        - ``strategy``: force one algorithm, for tests and measurements: ``"grouped"``, ``"whole"``, ``"scan"``,
+        - ``memory_limit``: the memory that the process may use while an operator or a reader sorts batches, in bytes or
+          as ``"4GB"``. Rows that do not fit are sorted on disk, and returned in the order of the windows. If a call
+          needs more rows of a partition in memory at once, it raises a ``MemoryLimitError``. The default is no limit.
+          In a Spark task it is four fifths of the task's share of ``spark.executor.pyspark.memory``, or else, on YARN
+          and Kubernetes, of ``spark.executor.memoryOverhead``, if one of them is set. Frames in memory have no
+          limit.
+        - ``spill_dir``: the directory for these files. The files have no names, and are deleted when the process ends.
+          The default is the system's directory for temporary files, and in a Spark task one of Spark's local
+          directories.
+        - ``ansi``: whether overflow is an error (True, the default) or gives Spark's result without ANSI mode. On Spark
+          the default is ``spark.sql.ansi.enabled``.
+        - ``timezone``: the time zone for calendar days and months of Spark's timestamps; the default is the session's.
+          Timestamps of Polars, pandas and pyarrow with a time zone use their own.
+        - ``strategy``: forces an algorithm, for tests and measurements: ``"grouped"``, ``"whole"``, ``"scan"``,
           ``"prefix"``, ``"index"``, ``"deque"``, ``"two_stacks"``, ``"segment_tree"``, ``"wavelet"``, ``"codes"``,
-          ``"sweep"``, ``"refold"``, ``"blocks"`` or ``"naive"``. A call that it cannot answer is a ``SpecError``, which
-          names those that can; ``wr.explain`` says which one is chosen without it, and why.
-        - ``engine``: who computes windows on Spark frames. ``"auto"``, the default, leaves to Spark's own windows what
-          costs Spark little and comes out the same, where no other call needs the way through Arrow; ``"windrow"`` and
-          ``"spark"`` leave all to one of the two. ``wr.explain`` says who computes what. Other frames ask nobody.
-        - ``spread``: whether one partition may be shared out over Spark's tasks, each of which gets a range of the
-          order keys and hears from the others what lies before and behind it. ``"auto"``, the default, does so where
-          there is no PARTITION BY, and where a sample of a large input finds a key with far more rows than a task
-          should have; ``"always"`` for every call with an ORDER BY, unasked; ``"never"`` leaves each partition in one
-          task.
-        - ``progress``: whether operators, those over readers included, show a bar of the rows read and then of the rows
-          answered; it needs tqdm, ``pip install 'windrow-arrow[progress]'``. The default is False. It says nothing
-          about frames in memory, which are one step, nor about Spark, which shows a bar of its own.
+          ``"sweep"``, ``"refold"``, ``"blocks"`` or ``"naive"``. If it cannot compute a call, the ``SpecError`` names
+          those that can. ``wr.explain`` shows which one is chosen by default, and why.
+        - ``engine``: which engine computes the windows on Spark frames. With ``"auto"``, the default, calls that Spark
+          computes at low cost and with the same result stay with Spark, if no other call needs the transfer to Python.
+          ``"windrow"`` and ``"spark"`` choose one of the two for all calls. ``wr.explain`` shows the engine of each
+          call. The setting has no effect on other frames.
+        - ``spread``: whether a partition may be split across Spark's tasks. Each task then processes a range of the
+          order keys, and gets summaries of the ranges before and after it from the other tasks. ``"auto"``, the
+          default, splits windows without PARTITION BY, and skewed keys that a sample of a large input finds.
+          ``"always"`` splits all calls with ORDER BY, without a sample. ``"never"`` keeps each partition in one task.
+        - ``progress``: whether operators and readers show a progress bar of the rows read and then of the rows
+          returned. It needs tqdm (``pip install 'windrow-arrow[progress]'``). The default is False. It has no
+          effect on frames in memory, nor on Spark, which shows its own progress bar.
 
     Returns
     -------
     Config
-        The settings in force; as a context manager it restores the earlier ones.
+        The settings in effect; as a context manager it restores the earlier ones.
 
     Raises
     ------
     SpecError
-        If a setting is unknown or its value cannot be.
+        If a setting is unknown or its value is invalid.
 
     Examples
     --------

@@ -15,7 +15,8 @@ use crate::util::threads::Threads;
 pub struct Options {
     /// The number of threads; 0 for as many as the machine has processors.
     pub threads: usize,
-    /// Whether overflow and invalid casts are errors (Spark's ANSI mode); otherwise sums wrap and values become NULL.
+    /// Whether overflow and invalid casts are errors (Spark's ANSI mode). Otherwise sums of integers wrap around, and
+    /// other results that do not fit, and values that cannot be cast, are NULL.
     pub ansi: bool,
     /// The time zone for days and months of timestamps whose type has an empty time zone.
     pub timezone: String,

@@ -1,1 +1,1 @@
-"""SQL text, types and items as users write them, read into the model."""
+"""Parsers: SQL text, types and items are converted to the model."""

@@ -1,6 +1,6 @@
 """The grammar of SQL strings: sqlglot's Spark dialect with one change.
 
-It knows no functions, so that each keeps the name and the arguments the user wrote.
+The dialect has no functions of its own, so that each call keeps the name and the arguments that the user wrote.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _SPECIAL_SYNTAX = {"CAST", "TRY_CAST", "EXTRACT", "OVERLAY", "POSITION", "SUBSTR
 
 
 def syntax() -> Any:
-    """Give sqlglot's module of syntax trees, which takes longer to import than windrow does."""
+    """Import and return ``sqlglot.exp``. It is imported late, because that takes longer than importing windrow."""
     from sqlglot import exp
 
     return exp
@@ -30,20 +30,20 @@ def syntax() -> Any:
 
 @functools.cache
 def dialect() -> type[Dialect]:
-    """Make the dialect, once."""
+    """Return the dialect, made on the first call."""
     from sqlglot import exp
     from sqlglot.dialects.spark import Spark
 
     class WindrowSpark(Spark):
-        """Spark's dialect in which every function is anonymous."""
+        """Spark's dialect, with every function as ``exp.Anonymous``."""
 
         class Tokenizer(Spark.Tokenizer):
-            """Spark's tokenizer; ``'it''s'`` holds a quote, as in Spark 4."""
+            """Spark's tokenizer. In ``'it''s'`` the doubled quote is one quote, as in Spark 4."""
 
             STRING_ESCAPES: ClassVar[list[str]] = ["\\", "'", '"']
 
         class Parser(Spark.Parser):  # type: ignore[misc,valid-type]
-            """Spark's parser without functions of its own."""
+            """Spark's parser without its functions."""
 
             FUNCTIONS: ClassVar[dict[str, Any]] = {}
             FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {
@@ -54,7 +54,7 @@ def dialect() -> type[Dialect]:
             ARRAY_CONSTRUCTORS: ClassVar[dict[str, Any]] = {}
 
         class Generator(Spark.Generator):  # type: ignore[misc,valid-type]
-            """Spark's generator; TIME is a type of its own."""
+            """Spark's generator, with the type TIME."""
 
             TYPE_MAPPING: ClassVar[dict[Any, str]] = {
                 k: v for k, v in Spark.Generator.TYPE_MAPPING.items() if k != exp.DataType.Type.TIME
@@ -69,7 +69,7 @@ def text_of(node: Any) -> str:
 
 
 def parse(text: str) -> Any:
-    """Read SQL text into a tree, and say where it cannot be read."""
+    """Parse SQL text into a syntax tree. A syntax error names the position."""
     syntax()
     from sqlglot.errors import SqlglotError
 
@@ -105,7 +105,7 @@ def parse(text: str) -> Any:
 
 
 def function_name(node: Any) -> str | None:
-    """Give the name of the function that a syntax tree's node calls, None where it calls none."""
+    """Return the name of the function that a node calls; None if the node is not a call."""
     exp = syntax()
     if isinstance(node, exp.Any):  # "any" is a keyword to sqlglot
         return "any"

@@ -1,4 +1,4 @@
-"""The items of ``with_columns`` and ``select``, read into outputs."""
+"""Parses the items of ``with_columns`` and ``select`` into outputs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def read_items(
     case_insensitive: bool = False,
     frame_column: Callable[[Any], str | None] | None = None,
 ) -> list[Output]:
-    """Read the items given to ``with_columns``, ``select``, ``explain`` or ``operator``.
+    """Parse the items of ``with_columns``, ``select``, ``explain`` or ``operator``.
 
     Parameters
     ----------
@@ -39,9 +39,9 @@ def read_items(
     selecting
         Whether names of columns are allowed.
     case_insensitive
-        Whether names are found regardless of case, as in Spark by default.
+        Whether column names are matched case-insensitively, as in Spark by default.
     frame_column
-        Gives the name of the frame's column that a host's expression is, if it is one and no other has that name.
+        Returns the column name for a host's expression that is a single column with a unique name.
 
     Returns
     -------
@@ -75,7 +75,7 @@ def read_items(
 
 
 def _flat(item: Any, name: str | None) -> Iterator[tuple[Any, str | None]]:
-    """Give each item in dicts and lists of items, with the name that was written for it."""
+    """Flatten dicts and lists of items; yield each item with its name, if it has one."""
     if isinstance(item, Mapping):
         for key, value in item.items():
             if not isinstance(key, str):
@@ -99,26 +99,26 @@ def _plain_name(item: Any, names: Names) -> str | None:
 def read_item(
     item: Any, *, plain: bool = False, frame_column: Callable[[Any], str | None] | None = None
 ) -> Call | Derived:
-    """Read one select item that holds a window call.
+    """Parse one select item that contains a window call.
 
     Parameters
     ----------
     item
         A builder call, an expression over calls, a SQL string or a PySpark Column.
     plain
-        Whether a PySpark Column may hold none.
+        Whether a PySpark Column without a window call is allowed.
     frame_column
         As for :func:`read_items`.
 
     Returns
     -------
     Call or Derived
-        A call where the item is one and nothing more.
+        A Call if the whole item is one call.
 
     Raises
     ------
     SpecError
-        If there is no window call in it.
+        If the item contains no window call.
     """
     if isinstance(item, (Call, Derived)):
         return item

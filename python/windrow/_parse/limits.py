@@ -1,9 +1,8 @@
-"""How deep and how long SQL text may be, and what sqlglot's grammar lets pass though it is no SQL.
+"""Limits for the depth and length of SQL text, and checks for invalid SQL that sqlglot accepts.
 
-sqlglot, Polars and Spark walk an expression with one stack frame or more for each level, so a deep one would end in a
-``RecursionError`` or overflow the stack of the process. Depth is limited here, where text comes in, by numbers that
-hold in a thread with half a megabyte of stack. Chains of AND, OR and ``||`` may be of any length: they become balanced
-trees.
+sqlglot, Polars and Spark process expressions recursively, so a deeply nested expression would raise a
+``RecursionError`` or overflow the stack. The limits are low enough for a thread with a stack of half a megabyte. Chains
+of AND, OR and ``||`` may have any length, because they are converted to balanced trees.
 """
 
 from __future__ import annotations
@@ -15,34 +14,34 @@ from ..exceptions import SpecError
 
 __all__ = ["LEVELS", "OPERATORS", "balanced", "check_tokens", "check_tree", "excerpt", "too_deep"]
 
-#: How deep parentheses, brackets and CASE may be nested, and how often one value may be operated on by what is written
-#: before or behind it (NOT, casts, fields, subscripts).
+#: The maximum nesting of parentheses, brackets and CASE, and the maximum number of prefix and postfix operators on one
+#: value (NOT, casts, fields, subscripts).
 LEVELS = 32
 
-#: How many operators may follow one another, as in ``a + b + c``; a CASE counts its branches.
+#: The maximum number of operators in a row, as in ``a + b + c``; each branch of a CASE counts.
 OPERATORS = 200
 
-# Of the Python frames that reading a level takes there are about twenty; a limit of one thousand is Python's default.
+# Parsing takes about twenty Python frames per level, and Python's default limit is one thousand.
 _OPENING = {"L_PAREN": "R_PAREN", "L_BRACKET": "R_BRACKET", "L_BRACE": "R_BRACE", "CASE": "END"}
 _CLOSING = frozenset(_OPENING.values())
-# what cannot follow a comma: sqlglot passes over a comma with nothing behind it
+# tokens that cannot follow a comma: sqlglot accepts a comma without a following item
 _NO_ITEM = frozenset((
     "R_PAREN", "R_BRACKET", "COMMA", "FROM", "WHERE", "ORDER_BY", "PARTITION_BY", "GROUP_BY", "HAVING", "QUALIFY",
 ))  # fmt: skip
-# chains of these are the same however they are parenthesised
+# associative operators
 _ASSOCIATIVE = ("And", "Or", "DPipe")
 _CHAIN = 16
-# a window call in parentheses is this many nodes of a tree
+# the number of tree nodes of a window call in parentheses
 _NODES_A_LEVEL = 3
 
 
 def excerpt(text: str) -> str:
-    """Give a text as a message quotes it: a long one by its beginning."""
+    """Return a text for a message, truncated if it is long."""
     return repr(text) if len(text) <= 300 else f"{text[:200]!r} ... ({len(text):,} characters)"
 
 
 def too_deep(text: str) -> SpecError:
-    """Make the error for what is nested deeper than can be read."""
+    """Return the error for text that is nested too deeply."""
     return SpecError(
         f"{excerpt(text)} is nested too deep: parentheses, functions, CASE and prefixes may be nested {LEVELS} levels "
         "deep; compute the inner part as a column first"
@@ -50,7 +49,7 @@ def too_deep(text: str) -> SpecError:
 
 
 def check_tokens(tokens: Sequence[Any], text: str) -> None:
-    """Refuse text that is nested too deep, or has a hole where SQL wants something and sqlglot does not mind.
+    """Refuse text that is nested too deeply, or lacks an item that SQL requires and sqlglot does not.
 
     Parameters
     ----------
@@ -62,11 +61,11 @@ def check_tokens(tokens: Sequence[Any], text: str) -> None:
     Raises
     ------
     SpecError
-        For both.
+        In both cases.
     """
     kinds = [token.token_type.name for token in tokens]
     depth = 0
-    # for each open parenthesis, the BETWEENs in it whose AND is still to come
+    # for each open parenthesis, the number of BETWEENs in it without their AND yet
     waiting = [0]
     for index, kind in enumerate(kinds):
         before = kinds[index - 1] if index else ""
@@ -108,7 +107,7 @@ def _hole(token: Any, text: str, said: str) -> SpecError:
 
 
 def check_tree(tree: Any, text: str) -> None:
-    """Refuse a tree that is too deep for those who walk it, and types that cannot be.
+    """Refuse a tree that is too deep for recursive functions, and invalid types.
 
     Parameters
     ----------
@@ -120,7 +119,7 @@ def check_tree(tree: Any, text: str) -> None:
     Raises
     ------
     SpecError
-        For both.
+        In both cases.
     """
     from sqlglot import exp
 
@@ -159,19 +158,19 @@ def _check_type(node: Any, text: str) -> None:
 
 
 def balanced(tree: Any) -> Any:
-    """Make balanced trees of long chains of AND, OR and ``||``.
+    """Convert long chains of AND, OR and ``||`` to balanced trees.
 
-    sqlglot reads ``a AND b AND c`` into a tree as deep as the chain is long.
+    sqlglot parses such a chain into a tree whose depth is the length of the chain.
 
     Parameters
     ----------
     tree
-        A tree of sqlglot's, which is changed.
+        A tree of sqlglot's. It is modified.
 
     Returns
     -------
     sqlglot.exp.Expr
-        The tree, or the one that stands in its place.
+        The same tree, or its replacement.
     """
     from sqlglot import exp
 

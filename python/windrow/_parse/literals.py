@@ -1,4 +1,4 @@
-"""Literals of SQL text: what value a syntax tree of sqlglot's stands for, arithmetic between literals included."""
+"""The values of SQL literals, including arithmetic between literals."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from ..exceptions import SpecError
 
 __all__ = ["NO_VALUE", "bits_of", "has_own_type", "value_of"]
 
-#: What :func:`value_of` gives for what is no literal; None is one.
+#: The result of :func:`value_of` for a tree that is not a literal. (None is the literal NULL.)
 NO_VALUE: Any = object()
 _CASTS: dict[str, Callable[[Any], Any]] = {
     "TINYINT": int, "SMALLINT": int, "INT": int, "BIGINT": int, "DOUBLE": float,
-    # a TIMESTAMP's text is read in the session's zone, and FLOAT has 32 bits: these are left to the host
+    # the host evaluates TIMESTAMP, which depends on the session's time zone, and FLOAT, which has 32 bits
     "DATE": dt.date.fromisoformat, "TIMESTAMPNTZ": dt.datetime.fromisoformat,
 }  # fmt: skip
 _BITS = {"TINYINT": 8, "SMALLINT": 16, "INT": 32, "BIGINT": 64}
 
 
 def value_of(node: Any) -> Any:
-    """Give the Python value of a literal, or of arithmetic between literals; else :data:`NO_VALUE`."""
+    """Return the Python value of a literal, or of arithmetic between literals; :data:`NO_VALUE` for other trees."""
     from sqlglot import exp
 
     if isinstance(node, exp.Paren):
@@ -60,7 +60,7 @@ def value_of(node: Any) -> Any:
 
 
 def bits_of(node: Any) -> int:
-    """Give the bits of the type that an integer literal, or arithmetic between some, has in Spark."""
+    """Return the width in bits of the Spark type of an integer literal, or of arithmetic between integer literals."""
     from sqlglot import exp
 
     if isinstance(node, exp.Neg) and isinstance(node.this, exp.Literal):
@@ -75,19 +75,19 @@ def bits_of(node: Any) -> int:
 
 
 def has_own_type(node: Any, value: Any) -> bool:
-    """Whether a number's type in Spark is another one than its value alone would have.
+    """Whether a number's Spark type differs from the default type of its value.
 
     Parameters
     ----------
     node
-        The tree that the number was written as.
+        The syntax tree of the number.
     value
-        What :func:`value_of` gives for it.
+        Its value, from :func:`value_of`.
 
     Returns
     -------
     bool
-        True for integers with a type's letter, and for sums and products of decimals, which have more digits.
+        True for integers with a type suffix (``7L``), and for sums and products of decimals, which have more digits.
     """
     from sqlglot import exp
 
@@ -118,7 +118,7 @@ def _fold(node: Any, left: Any, right: Any) -> Any:
 
 
 def _in_bits(result: int, node: Any, what: str) -> int:
-    """Give the result of arithmetic between integer literals, which is of their type."""
+    """Return the result of arithmetic between integer literals, after checking that it fits their type."""
     bits = bits_of(node)
     if not -(2 ** (bits - 1)) <= result < 2 ** (bits - 1):
         raise SpecError(f"the result {what}, {result}, is no {bits}-bit integer as they are; widen one with a cast")
@@ -126,7 +126,7 @@ def _in_bits(result: int, node: Any, what: str) -> int:
 
 
 def _number(text: str) -> int | float | Decimal:
-    """Read an unsigned number as Spark does: integers of up to 64 bits, decimals of up to 38 digits, doubles."""
+    """Parse an unsigned number as Spark does: integers of up to 64 bits, decimals of up to 38 digits, doubles."""
     if "e" in text.lower():
         value = float(text)
         if math.isinf(value):
@@ -138,7 +138,7 @@ def _number(text: str) -> int | float | Decimal:
 
 
 def _cast(text: str, to: Any, *, of_text: bool) -> Any:
-    """Read a literal with a type's letter or a cast; what does not fit the type is refused."""
+    """Convert a literal with a type suffix or a cast; a value that does not fit the type is an error."""
     name = to.this.value if hasattr(to.this, "value") else str(to.this)
     if name == "DECIMAL" and of_text and to.expressions:
         return _decimal(text, [int(str(p.this.this)) for p in to.expressions])
@@ -153,7 +153,7 @@ def _cast(text: str, to: Any, *, of_text: bool) -> Any:
 
 
 def _decimal(text: str, digits: list[int]) -> Any:
-    """Read ``1.5BD``, which is a cast to the smallest type that holds it; other casts have types of their own."""
+    """Convert a decimal: for ``1.5BD`` the smallest type that holds it, for a cast the type of the cast."""
     precision, scale = [*digits, 0][:2]
     try:
         value = Decimal(text)
@@ -179,7 +179,7 @@ def _interval(node: Any) -> Any:
 
 
 def _span(text: str, largest: str, smallest: str) -> Interval:
-    """Read ``INTERVAL '1 02:03:04.5' DAY TO SECOND`` and ``INTERVAL '1-2' YEAR TO MONTH``."""
+    """Parse ``INTERVAL '1 02:03:04.5' DAY TO SECOND`` and ``INTERVAL '1-2' YEAR TO MONTH``."""
     fields = ["DAY", "HOUR", "MINUTE", "SECOND"]
     match = re.fullmatch(r"\s*([+-]?)\s*([\d .:-]+?)\s*", text)
     if match:

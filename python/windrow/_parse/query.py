@@ -1,9 +1,9 @@
-"""The query of ``wr.sql``: one ``SELECT ... FROM frame``, read by sqlglot into what :func:`windrow.select` takes.
+"""Parses the query of ``wr.sql``: one ``SELECT ... FROM frame``, as outputs for :func:`windrow.select`.
 
     FROM -> WHERE -> items, window calls among them -> QUALIFY -> DISTINCT -> ORDER BY -> LIMIT
 
-This module reads: it inlines named windows, puts aliases in their places, and checks what only SQL can get wrong. What
-QUALIFY and ORDER BY ask for becomes hidden columns of the select; the hosts do the rest.
+This module inlines named windows, replaces aliases by their expressions, and makes the checks that only SQL needs. The
+expressions of QUALIFY and ORDER BY become hidden columns of the select. The hosts evaluate the query.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .sql_text import read_order, read_tree, refuse_bare_functions
 
 __all__ = ["Query", "read_query", "read_select"]
 
-# what a SELECT may have beside its items; all else is refused
+# clauses that a SELECT may have; all others are refused
 _CLAUSES = {
     "expressions", "from_", "where", "windows", "qualify", "order", "limit", "offset", "distinct", "kind", "hint",
     "operation_modifiers",
@@ -36,7 +36,7 @@ _NAMES = {
     "sort": "SORT BY", "cluster": "CLUSTER BY", "distribute": "DISTRIBUTE BY", "into": "INTO", "match": "MATCH",
     "sample": "TABLESAMPLE", "pivots": "PIVOT", "prewhere": "PREWHERE", "connect": "CONNECT BY",
 }  # fmt: skip
-# more rows than a frame can have: libraries count them in 63 bits
+# more rows than a frame can have: libraries use signed 64-bit row counts
 _ALL_ROWS = 2**62
 
 
@@ -47,17 +47,17 @@ class Query:
     Parameters
     ----------
     where
-        Which rows the windows see; None for all.
+        The condition for rows before the windows; None for all rows.
     outputs
         The items, in order.
     distinct
-        Whether equal rows are one.
+        Whether duplicate rows are removed.
     qualify
-        Which rows of the result stay; None for all.
+        The condition for rows of the result; None for all rows.
     order
-        What the result is ordered by.
+        The order keys of the result.
     limit, offset
-        How many rows stay, and how many are passed over before them.
+        The maximum number of rows, and the number of rows skipped before them.
     """
 
     where: Scalar | None
@@ -70,7 +70,7 @@ class Query:
 
 
 def read_select(text: str) -> Any:
-    """Read a query's text into a tree of sqlglot's.
+    """Parse a query into a tree of sqlglot's.
 
     Parameters
     ----------
@@ -85,9 +85,9 @@ def read_select(text: str) -> Any:
     Raises
     ------
     SpecError
-        If it cannot be read, or is no query.
+        If the text is not a valid query.
     UnsupportedError
-        For what goes beyond one SELECT from one frame.
+        For anything beyond one SELECT from one frame.
     """
     exp = syntax()
     tree = parse(text)
@@ -123,16 +123,16 @@ def _refuse_clause(what: str) -> NoReturn:
 
 
 def read_query(tree: Any, columns: Sequence[str], *, case_insensitive: bool) -> Query:
-    """Read a query's tree.
+    """Resolve the names of a query.
 
     Parameters
     ----------
     tree
-        What :func:`read_select` gave.
+        The tree from :func:`read_select`.
     columns
         The columns of the frame in FROM.
     case_insensitive
-        Whether they are found regardless of case.
+        Whether column names are matched case-insensitively.
 
     Returns
     -------
@@ -148,7 +148,7 @@ def read_query(tree: Any, columns: Sequence[str], *, case_insensitive: bool) -> 
 
 
 class _QueryReader:
-    """Reads a query's tree, given the columns of its frame."""
+    """Resolves a query, given the columns of its frame."""
 
     def __init__(self, tree: Any, table: Any, columns: Sequence[str], case_insensitive: bool) -> None:
         self.tree = tree
@@ -185,7 +185,7 @@ class _QueryReader:
         )
 
     def _items(self) -> tuple[list[Output], list[Any]]:
-        """Give the items, and the tree of each; a star's columns have trees of their own."""
+        """Return the items with their trees; ``*`` becomes one tree per column."""
         exp = self.exp
         outputs: list[Output] = []
         trees: list[Any] = []
@@ -217,7 +217,7 @@ class _QueryReader:
 
     @staticmethod
     def _named(items: Sequence[tuple[str, Any]]) -> dict[str, list[Any]]:
-        """Give the trees that each name stands for, regardless of case; equal trees are one."""
+        """Return the distinct trees for each name, case-insensitively."""
         found: dict[str, list[Any]] = {}
         for name, tree in items:
             trees = found.setdefault(name.lower(), [])
@@ -232,7 +232,7 @@ class _QueryReader:
         return bool(self.names.named(name))
 
     def _with_aliases(self, tree: Any, aliases: Mapping[str, list[Any]]) -> Any:
-        """Put what aliases stand for in their places; one that stands for several items is refused, as in Spark."""
+        """Replace aliases by their expressions; an ambiguous alias is an error, as in Spark."""
         exp = self.exp
         # listed first: an alias is not looked up in what another stands for
         for column in list(tree.find_all(exp.Column)):
@@ -316,7 +316,7 @@ def _has_calls(item: Any) -> bool:
 
 
 def _expand_named_window(window: Any, windows: Mapping[str, Any], seen: tuple[str, ...]) -> None:
-    """Write a named window out where its name stands: what is added to it must not contradict it."""
+    """Replace the name of a window by its definition; clauses added to it must not repeat its own."""
     name = window.args["alias"].name
     base = windows.get(name)
     if base is None:

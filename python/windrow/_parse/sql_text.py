@@ -1,8 +1,8 @@
-"""SQL strings: ``fn(args) [FILTER (WHERE c)] [IGNORE NULLS] OVER (...)``, and scalars around and inside it.
+"""Parses SQL strings: ``fn(args) [FILTER (WHERE c)] [IGNORE NULLS] OVER (...)``, with scalars around and inside.
 
-They are read by sqlglot. The dialect is its Spark with one change: it knows no functions, so that each keeps the name
-and the arguments the user wrote. GROUPS, EXCLUDE, DISTINCT and IGNORE NULLS inside the parentheses, which Spark's own
-grammar lacks, are read too.
+sqlglot parses the text, in its Spark dialect without functions, so that each call keeps the name and the arguments that
+the user wrote. GROUPS, EXCLUDE, DISTINCT, and IGNORE NULLS inside the parentheses are accepted as well; Spark's own
+grammar lacks them.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ __all__ = [
     "refuse_bare_functions",
 ]
 
-# what stands between a function and its OVER
+# nodes between a function and its OVER
 _MODIFIERS = ("Filter", "WithinGroup", "IgnoreNulls", "RespectNulls")
 _OVER = re.compile(r"\bover\b", re.IGNORECASE)
 
 
 @lru_cache(maxsize=1024)
 def parse_item(text: str) -> Call | Derived:
-    """Read one SQL select item that holds at least one window call. Texts read lately are remembered.
+    """Parse one SQL select item with at least one window call. Recent results are cached.
 
     Parameters
     ----------
@@ -53,12 +53,12 @@ def parse_item(text: str) -> Call | Derived:
     Returns
     -------
     Call or Derived
-        A call where the item is one and nothing more; its alias is its name.
+        A Call if the whole item is one call; the alias is its name.
 
     Raises
     ------
     SpecError
-        If the text cannot be read, or has no OVER.
+        If the text is invalid or has no OVER.
     """
     exp = syntax()
     tree = parse(text)
@@ -74,7 +74,7 @@ def parse_item(text: str) -> Call | Derived:
 
 
 def parse_call(text: str) -> Call:
-    """Read one SQL select item that is a window call and nothing more.
+    """Parse one SQL select item that consists of a single window call.
 
     Parameters
     ----------
@@ -84,12 +84,12 @@ def parse_call(text: str) -> Call:
     Returns
     -------
     Call
-        What the builder would have given.
+        The same call as from the builder.
 
     Raises
     ------
     SpecError
-        If the text cannot be read, has no OVER, or is an expression around a call.
+        If the text is invalid, has no OVER, or is an expression around a call.
     """
     item = parse_item(text)
     if isinstance(item, Derived):
@@ -98,7 +98,7 @@ def parse_call(text: str) -> Call:
 
 
 def parse_expression(text: str) -> Expr:
-    """Read a SQL expression, with window calls in it or without.
+    """Parse a SQL expression, with or without window calls.
 
     Parameters
     ----------
@@ -108,18 +108,18 @@ def parse_expression(text: str) -> Expr:
     Returns
     -------
     Column, Literal, Sql, Call or Derived
-        The simplest that it is.
+        The simplest type that represents the expression.
 
     Raises
     ------
     SpecError
-        If the text cannot be read.
+        If the text is invalid.
     """
     return read_tree(parse(text))
 
 
 def read_tree(tree: Any) -> Expr:
-    """Read a syntax tree of an expression, refusing window functions that have no OVER.
+    """Convert the syntax tree of an expression; window functions without OVER are errors.
 
     Parameters
     ----------
@@ -129,14 +129,14 @@ def read_tree(tree: Any) -> Expr:
     Returns
     -------
     Column, Literal, Sql, Call or Derived
-        The simplest that it is.
+        The simplest type that represents the expression.
     """
     refuse_bare_functions(tree)
     return _expression(tree)
 
 
 def refuse_bare_functions(tree: Any) -> None:
-    """Refuse window functions and aggregates that have no OVER.
+    """Refuse window functions and aggregates without OVER.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def refuse_bare_functions(tree: Any) -> None:
     Raises
     ------
     SpecError
-        If there is one.
+        If the tree contains one.
     """
     exp = syntax()
     for node in tree.find_all(exp.Anonymous, exp.Any):
@@ -173,7 +173,7 @@ def columns_of(expression: Scalar) -> set[str] | None:
     Returns
     -------
     set of str or None
-        All parts of all names in it, so that ``a.b`` may be a column or a field; None where that cannot be told.
+        All parts of all names, because ``a.b`` may be a column or a field; None if the columns are unknown.
     """
     if isinstance(expression, Column):
         return {expression.name.lower()}
@@ -196,7 +196,7 @@ def _names_in(text: str) -> frozenset[str] | None:
 
 @lru_cache(maxsize=1024)
 def column_in_parentheses(text: str) -> str | None:
-    """Give the name of the column that SQL text is and nothing more, but for parentheses around it."""
+    """Return the name of the column if SQL text is a column in parentheses; otherwise None."""
     if not text.startswith("("):
         return None
     exp, node = syntax(), parse(text)
@@ -211,14 +211,14 @@ def functions_in(text: str) -> set[str]:
 
 
 def call_of_parts(function: str, args: list[Expr], **modifiers: Any) -> Call:
-    """Make a call of a function's name and all its arguments, taking Spark's trailing "ignore nulls" flag off them.
+    """Make a call from a function's name and arguments; Spark's trailing "ignore nulls" argument becomes a modifier.
 
     Parameters
     ----------
     function
         The function's name.
     args
-        All arguments as written.
+        All arguments, as written.
     **modifiers
         Fields of the call.
 
@@ -234,7 +234,7 @@ def call_of_parts(function: str, args: list[Expr], **modifiers: Any) -> Call:
         args = args[:position]
         if flag:
             modifiers["nulls_ignored"] = True
-    if known is not None and known.family == "offset":  # Spark spells the defaults out
+    if known is not None and known.family == "offset":  # Spark writes the default arguments
         for index in (2, 1):
             args = drop_default(known, args, index)
     return Call(name, tuple(args), **modifiers)
@@ -316,7 +316,7 @@ def _window(tree: Any) -> Window:
 
 
 def read_order(node: Any) -> Order:
-    """Read the tree of an order key."""
+    """Convert the tree of an order key."""
     exp = syntax()
     if not isinstance(node, exp.Ordered):
         return Order(_expression(node))
@@ -331,7 +331,7 @@ def _frame(spec: Any, ordered: bool) -> Frame:
     if not kind:
         return default_frame(ordered, excluded)
     start = _bound(spec.args.get("start"), spec.args.get("start_side"))
-    # ROWS n PRECEDING, with one bound, ends at the current row
+    # with a single bound (ROWS n PRECEDING) the frame ends at the current row
     end = Bound("current_row") if spec.args.get("end") is None else _bound(spec.args["end"], spec.args.get("end_side"))
     return Frame(kind.lower(), start, end, excluded)
 
@@ -351,7 +351,7 @@ def _bound(value: Any, side: str | None) -> Bound:
     if isinstance(offset, Literal):
         if isinstance(offset.value, str):
             offset = Literal(_text_offset(offset.value))
-        relative(offset, start=not forwards)  # refuses what cannot bound a frame
+        relative(offset, start=not forwards)  # refuses invalid bounds
     return Bound("following" if forwards else "preceding", offset)
 
 
@@ -374,11 +374,11 @@ def _expression(node: Any) -> Expr:
 
 
 def _derived(node: Any) -> Derived:
-    """Take the window calls out of a scalar expression; columns named by their places stand for them."""
+    """Replace the window calls of a scalar expression by columns that are named by their position."""
     exp = syntax()
     calls: dict[str, Call] = {}
     rest = node.copy()
-    # the outermost calls; what stands inside them is theirs
+    # only the outermost calls; nested calls belong to them
     for window in [w for w in rest.find_all(exp.Window) if w.find_ancestor(exp.Window) is None]:
         call = _window_call(window)
         at = result_column(call)
@@ -387,27 +387,28 @@ def _derived(node: Any) -> Derived:
     return Derived(Sql(text_of(rest)), calls, text_of(node))
 
 
-def expr(text: str) -> Call | Derived | Any:  # Any stands for the scalars, which have no alias()
-    """Write a scalar expression as SQL text that the host evaluates: Spark with ``F.expr``, all others with Polars.
+def expr(text: str) -> Call | Derived | Any:  # Any: scalar expressions, which have no alias()
+    """Make a scalar expression from SQL text. Spark evaluates it on Spark frames, Polars on all others.
 
     Parameters
     ----------
     text
-        SQL such as ``"price * quantity"`` or ``"`a column` > 1"``. Window calls may stand in it, such as
-        ``"price - lag(price) OVER (ORDER BY day)"``: they are computed first. The dialect is Spark's on every frame;
-        where Polars evaluates, what is not exactly Spark's is refused (docs/scalars.md). A row that Spark fails on, for
-        a division by zero say, is an error; with ``wr.config(ansi=False)`` it is what Spark gives then.
+        SQL such as ``"price * quantity"`` or ``"`a column` > 1"``. It may contain window calls, as in ``"price -
+        lag(price) OVER (ORDER BY day)"``, which are computed first. The dialect is Spark's on every frame. Expressions
+        for which Polars would not give exactly Spark's result are errors (docs/scalars.md). Rows on which Spark fails,
+        for example by a division by zero, are errors; with ``wr.config(ansi=False)`` they give Spark's result without
+        ANSI mode.
 
     Returns
     -------
     Sql, Derived or Call
-        The expression, to be used as an argument, a key or a filter; with window calls in it also as an item of
+        The expression, for use as an argument, a key or a filter; with window calls also as an item of
         ``with_columns`` and ``select``.
 
     Raises
     ------
     SpecError
-        If the text is empty, or has an OVER and cannot be read.
+        If the text is empty, or contains OVER and is invalid.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""``returns=``: a type as pyarrow, Polars, PySpark, Spark's DDL or Python writes it, as pyarrow's."""
+"""The argument ``returns=``: converts types of pyarrow, Polars, PySpark, Spark's DDL and Python to pyarrow types."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _TOKEN = re.compile(r"\s*(`(?:[^`]|``)+`|\w+|[<>(),:])")
 
 
 def arrow_type(returns: Any, what: str) -> pa.DataType:
-    """Read a type.
+    """Convert a type to pyarrow's.
 
     Parameters
     ----------
@@ -38,17 +38,17 @@ def arrow_type(returns: Any, what: str) -> pa.DataType:
         A pyarrow DataType, a Polars dtype, a PySpark DataType, a Python type such as ``int``, or a text: Spark's DDL
         (``"bigint"``, ``"struct<idfa: string, imei: array<string>>"``) or a name of pyarrow's (``"int64"``).
     what
-        Whose type it is, for the message.
+        The owner of the type, for error messages.
 
     Returns
     -------
     pyarrow.DataType
-        Timestamps with a zone have the one in force (``wr.config(timezone=...)``), else UTC.
+        Timestamps with a time zone get that of ``wr.config(timezone=...)``, or UTC if it is not set.
 
     Raises
     ------
     SpecError
-        For anything else.
+        For all other values.
     """
     if isinstance(returns, pa.DataType):
         return returns
@@ -69,7 +69,7 @@ def arrow_type(returns: Any, what: str) -> pa.DataType:
 
 
 class _Ddl:
-    """A reader of Spark's types as text; ``a INT, b STRING`` is a struct, as in Spark."""
+    """A parser of Spark's DDL types; ``a INT, b STRING`` is a struct, as in Spark."""
 
     def __init__(self, text: str, what: str) -> None:
         self.text = text
@@ -93,7 +93,7 @@ class _Ddl:
             if not self.tokens:
                 return result
         except SpecError:
-            if self.depth > LEVELS or self.refused:  # no other reader would make a type of it
+            if self.depth > LEVELS or self.refused:  # the other parsers would fail too
                 raise
         try:
             return pa.type_for_alias(self.text)

@@ -1,1 +1,1 @@
-"""Scalar expressions, in the words of those who evaluate them."""
+"""Scalar expressions, converted for the libraries that evaluate them."""

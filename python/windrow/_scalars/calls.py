@@ -1,4 +1,4 @@
-"""Calls of the functions and operators of the table: which row takes the arguments, and as which types."""
+"""Resolves calls of functions and operators to a row of the table, by argument types, and casts the arguments."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def called(name: str, args: Sequence[Typed], scope: Scope, text: object, whole: 
     scope
         The settings.
     text
-        The call as it was written.
+        The call, as written.
     whole
-        The expression that has it, for messages.
+        The expression that contains it, for messages.
 
     Returns
     -------
@@ -40,7 +40,7 @@ def called(name: str, args: Sequence[Typed], scope: Scope, text: object, whole: 
     Raises
     ------
     UnsupportedError
-        If the table has no row that takes these arguments.
+        If the table has no row for these argument types.
     """
     literal_only = None
     for row in candidates(name):
@@ -64,7 +64,7 @@ def called(name: str, args: Sequence[Typed], scope: Scope, text: object, whole: 
 
 
 def _argument(value: Typed, pattern: str, scope: Scope, text: object) -> Typed | None:
-    """Give an argument as a pattern takes it, None where it does not."""
+    """Cast an argument to the type of a pattern; None if the pattern does not accept it."""
     kind = family(value.kind)
     if pattern == "text":
         return value if kind in _WITH_TEXT else None

@@ -1,4 +1,4 @@
-"""Casts by Spark's rules, with the rows that have no value in the other type."""
+"""Casts by Spark's rules, with the rows on which they fail."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ _NAMES = {
     "DOUBLE": DOUBLE, "DATE": DATE, "TEXT": STRING, "TIMESTAMPNTZ": NTZ, "TIMESTAMP_NTZ": NTZ,
 }  # fmt: skip
 _TRUE, _FALSE = ["t", "true", "y", "yes", "1"], ["f", "false", "n", "no", "0"]
-# what Spark takes off both ends of a text that it casts
+# the characters that Spark trims from a text before a cast
 _BLANKS = "".join(map(chr, [*range(33), 127]))
 _DATE = r"^[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}$"
 _TRY_CAST = "try_cast gives NULL for it"
 
 
 def plain(kind: pa.DataType) -> Any:
-    """Give the Polars type of one that a cast may name."""
+    """Return the Polars type for a type that a cast may name."""
     import polars as pl
 
     if pa.types.is_decimal128(kind):
@@ -70,7 +70,7 @@ def plain(kind: pa.DataType) -> Any:
 
 
 def null_of(kind: pa.DataType) -> pl.Expr:
-    """Give NULL as a type; for one that no cast may name, as Polars has it beside values of any."""
+    """Return a NULL of a type; for a type that no cast may name, an untyped NULL of Polars."""
     import polars as pl
 
     try:
@@ -80,17 +80,17 @@ def null_of(kind: pa.DataType) -> pl.Expr:
 
 
 def cut_nanoseconds(value: Typed) -> pl.Expr | None:
-    """Give the rows of a timestamp or an interval that lose nanoseconds in Spark's microseconds; None: none can."""
+    """Return the rows of a timestamp or an interval that would lose nanoseconds in microseconds; None if none can."""
     return value.expr.to_physical() % 1000 != 0 if getattr(value.kind, "unit", "us") == "ns" else None
 
 
 def beyond_nanoseconds(time: pl.Expr) -> pl.Expr:
-    """Say which dates or timestamps are beyond those that 64 bits of nanoseconds hold."""
+    """Return the rows whose date or timestamp is outside the range of nanoseconds in 64 bits."""
     return time.dt.epoch("us").abs() >= 2**63 // 1000
 
 
 def named_type(node: Any, text: object, scope: Scope) -> pa.DataType:
-    """Read the type of a cast.
+    """Convert the type of a cast.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def named_type(node: Any, text: object, scope: Scope) -> pa.DataType:
     text
         The expression, for the message.
     scope
-        Has the zone of TIMESTAMP.
+        The settings, with the time zone of TIMESTAMP.
 
     Returns
     -------
@@ -114,7 +114,7 @@ def named_type(node: Any, text: object, scope: Scope) -> pa.DataType:
     name = getattr(node.this, "value", str(node.this))
     if name == "DECIMAL":
         parts = [str(p.this.this) for p in node.expressions] or ["10"]
-        return pa.decimal128(*(int(p) for p in [*parts, "0"][:2]))  # whose digits were checked when it was read
+        return pa.decimal128(*(int(p) for p in [*parts, "0"][:2]))  # the parser has checked the digits
     if name in ("TIMESTAMP", "TIMESTAMPTZ", "TIMESTAMPLTZ") and (zone := scope.zone()) is not None:
         return pa.timestamp("us", zone)
     if name not in _NAMES or node.expressions:
@@ -132,11 +132,11 @@ def cast(value: Typed, to: pa.DataType, text: object, scope: Scope, *, tried: bo
     to
         The type.
     text
-        The cast as it was written.
+        The cast, as written.
     scope
         The settings.
     tried
-        Whether rows without a value are null, as in ``try_cast``.
+        Whether rows on which the cast fails are NULL, as in ``try_cast``.
 
     Returns
     -------
@@ -146,13 +146,13 @@ def cast(value: Typed, to: pa.DataType, text: object, scope: Scope, *, tried: bo
     Raises
     ------
     UnsupportedError
-        For types between which Spark has no cast, or none that is exact here.
+        If Spark has no cast between the types, or windrow has no exact one.
     """
     import polars as pl
 
     kind = value.kind
     if kind == to:
-        # without the order of categories: as text they have that of the alphabet
+        # as text, categories lose their order and are sorted alphabetically
         return Typed(value.expr, to, value.failures, value.literal, text)
     if kind == VOID:
         return Typed(null_of(to), to, value.failures, None, text)
@@ -183,7 +183,7 @@ def _lost(value: Typed, rows: pl.Expr, source: str, target: str, text: object) -
     return failing(rows, "CAST_OVERFLOW", text, _TRY_CAST, overflow=True)
 
 
-_Made = Any  # (the cast, rows that have no value or None, rows on which it is not exact or None), or None
+_Made = Any  # (the cast, the rows on which it fails or None, the rows on which it is not exact or None), or None
 
 
 def _new_nulls(expr: pl.Expr, value: Typed) -> pl.Expr:
@@ -204,7 +204,7 @@ def _integer_to_integer(value: Typed, to: pa.DataType, scope: Scope) -> _Made:
     if to.bit_width >= value.kind.bit_width:
         return value.expr.cast(plain(to)), None, None
     if not scope.ansi:
-        return None  # without ANSI bits are cut off, and try_cast gives null: left to the frame's own library
+        return None  # without ANSI mode Spark truncates bits, and try_cast gives NULL: not supported
     expr = value.expr.cast(plain(to), strict=False)
     return expr, _new_nulls(expr, value), None
 
@@ -291,7 +291,7 @@ def _text_to_double(value: Typed, to: pa.DataType, scope: Scope) -> _Made:
 
 
 def date_of_text(text: str) -> dt.date | None:
-    """Read a literal date as Spark does; None where it is written as no full date."""
+    """Parse a literal date as Spark does; None if it is not a full date."""
     found = re.fullmatch(r"(\d{4})-(\d{1,2})-(\d{1,2})", text.strip())
     try:
         return dt.date(*map(int, found.groups())) if found else None
@@ -300,7 +300,7 @@ def date_of_text(text: str) -> dt.date | None:
 
 
 def timestamp_of_text(text: str) -> dt.datetime | None:
-    """Read a literal timestamp without a zone; None where it is written in another way."""
+    """Parse a literal timestamp without a time zone; None for other formats."""
     pattern = r"(\d{4})-(\d{1,2})-(\d{1,2})(?:[ T](\d{1,2}):(\d{1,2}):(\d{1,2})(?:\.(\d{1,6}))?)?"
     found = re.fullmatch(pattern, text.strip())
     if found is None:
@@ -322,7 +322,7 @@ def _text_to_date(value: Typed, to: pa.DataType, scope: Scope) -> _Made:
     text = value.expr.str.strip_chars(_BLANKS)
     expr = text.str.to_date("%Y-%m-%d", strict=False)
     plainly = text.str.contains(_DATE)
-    # what does not begin as a year is no date; Spark reads more than year-month-day
+    # text that does not begin with a year is invalid; Spark accepts more formats than year-month-day
     other = ~plainly & text.str.contains(r"^[+-]?[0-9]{4}")
     return pl.when(plainly).then(expr), (expr.is_null() | ~plainly) & text.is_not_null() & ~other, other
 
@@ -345,13 +345,13 @@ def _date_to_ntz(value: Typed, to: pa.DataType, scope: Scope) -> _Made:
 def _utc_only(value: Typed, to: pa.DataType, scope: Scope) -> _Made:
     import polars as pl
 
-    if to.tz != "UTC":  # elsewhere there are hours that a day has twice, or not at all
+    if to.tz != "UTC":  # in other zones, some hours occur twice or not at all
         return None
     return value.expr.cast(pl.Datetime("us")).dt.replace_time_zone("UTC"), None, cut_nanoseconds(value)
 
 
 def local(value: Typed, scope: Scope) -> pl.Expr | None:
-    """Give a timestamp as the clock of the session's zone shows it; None where that zone is not known."""
+    """Convert a timestamp to local time in the session's time zone; None if that zone is unknown."""
     expr = value.expr
     if value.kind.tz is None:
         return expr
@@ -392,14 +392,14 @@ def _integer_to_timestamp(value: Typed, to: pa.DataType, scope: Scope) -> _Made:
     import polars as pl
 
     expr = value.expr.cast(pl.Int64)
-    # Spark's seconds saturate at the ends of the type
+    # Spark's seconds saturate at the limits of the type
     unknown = (expr > 9_223_372_036_854) | (expr < -9_223_372_036_854)
     micros = pl.when(~unknown).then(expr) * 1_000_000
     return micros.cast(pl.Datetime("us", "UTC")).dt.convert_time_zone(to.tz), None, unknown
 
 
 def to_text(value: Typed, scope: Scope) -> tuple[pl.Expr, pl.Expr | None] | None:
-    """Write a value as Spark casts it to text.
+    """Cast a value to text by Spark's rules.
 
     Parameters
     ----------
@@ -411,7 +411,7 @@ def to_text(value: Typed, scope: Scope) -> tuple[pl.Expr, pl.Expr | None] | None
     Returns
     -------
     tuple of polars.Expr and (polars.Expr or None), or None
-        The text, and the rows on which it is not exact; None for types whose text differs.
+        The text, and the rows on which it is not exact; None for types whose text differs from Spark's.
     """
     import polars as pl
 

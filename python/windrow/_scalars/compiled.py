@@ -1,7 +1,7 @@
-"""Spark's scalar SQL, typed by Spark's rules and written as Polars expressions that give exactly Spark's answers.
+"""Compiles Spark's scalar SQL, with Spark's types, to Polars expressions that give exactly Spark's results.
 
-Operators and functions come from the table in :mod:`windrow._scalars.exact`; comparisons, conditions and casts, which
-take any types that have a common one, are here. All else is refused by name.
+Operators and functions are defined by the table in :mod:`windrow._scalars.exact`. This module compiles comparisons,
+conditions and casts, which accept all types with a common type. All other expressions are errors.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["columns_in", "compiled"]
 
-# How large an expression may become when it is written for Polars: so many operations, and so many for each of its own.
+# Limits for the size of a compiled Polars expression: a number of operations, and a number per operation of the source.
 _OPERATIONS = 50_000
 _GROWTH = 20
 
@@ -43,7 +43,7 @@ _OPERATORS = {
     "BitwiseXor": "^", "DPipe": "||",
 }  # fmt: skip
 _COMPARISONS = {"EQ": "=", "NEQ": "<>", "LT": "<", "LTE": "<=", "GT": ">", "GTE": ">="}
-# what Spark has as functions beside its casts
+# cast functions
 _CAST_FUNCTIONS = {
     "boolean": BOOLEAN, "tinyint": pa.int8(), "smallint": pa.int16(), "int": INT, "bigint": BIGINT,
     "float": pa.float32(), "double": DOUBLE, "string": STRING, "date": DATE, "to_date": DATE,
@@ -55,7 +55,7 @@ _INTEGERS = {8: pa.int8(), 16: pa.int16(), 32: INT, 64: BIGINT}
 
 @functools.lru_cache(maxsize=1024)
 def tree_of(text: str) -> Any:
-    """Read an expression once; its tree is not to be changed."""
+    """Parse an expression, with a cache; callers must not modify the tree."""
     tree = parse(text)
     refuse_bare_functions(tree)
     return tree
@@ -63,7 +63,7 @@ def tree_of(text: str) -> Any:
 
 @functools.lru_cache(maxsize=1024)
 def columns_in(text: str) -> tuple[str, ...]:
-    """List the names that may be columns in an expression: of ``a.b`` both parts."""
+    """Return the names in an expression that may be columns; of ``a.b`` both parts."""
     from sqlglot import exp
 
     names = [i.name for c in tree_of(text).find_all(exp.Column) for i in c.find_all(exp.Identifier)]
@@ -74,7 +74,7 @@ def columns_in(text: str) -> tuple[str, ...]:
 def _compiled(text: str, kinds: tuple[tuple[str, pa.DataType], ...], ansi: bool, timezone: str | None) -> Typed:
     tree = tree_of(text)
     made = _Compiler(Scope(dict(kinds), ansi, timezone), text).root(tree)
-    # functions that are written with an argument twice double it once more in each other
+    # nested functions that use an argument twice double the size at each level
     most = _OPERATIONS + _GROWTH * sum(1 for _ in tree.walk())
     if any(extent(e, most)[0] > most for e in (made.expr, *(f.rows for f in made.failures))):
         raise UnsupportedError(
@@ -85,30 +85,30 @@ def _compiled(text: str, kinds: tuple[tuple[str, pa.DataType], ...], ansi: bool,
 
 
 def compiled(text: str, kinds: Mapping[str, pa.DataType], *, ansi: bool, timezone: str | None) -> Typed:
-    """Write an expression as Polars'.
+    """Compile an expression to a Polars expression.
 
     Parameters
     ----------
     text
-        The expression in Spark's SQL.
+        The expression, in Spark's SQL.
     kinds
-        The types of the columns by their names; ordered categories are dictionaries that are ordered.
+        The types of the columns by name; ordered categories are ordered dictionaries.
     ansi
-        Whether rows on which Spark fails are errors; else they are what Spark gives without ANSI.
+        Whether rows on which Spark fails are errors; otherwise they give Spark's result without ANSI mode.
     timezone
-        The session's time zone, None where none is set.
+        The session's time zone; None if it is not set.
 
     Returns
     -------
     Typed
-        The expression, its type, and the rows on which it has no value.
+        The expression, its type, and the rows on which it fails.
 
     Raises
     ------
     SpecError
-        For what Spark refuses as well: an unknown column, types that do not go together.
+        For errors in Spark too: an unknown column, types without a common type.
     UnsupportedError
-        For what is outside the list.
+        For expressions that are not supported.
     """
     read = tuple((name, kinds[name]) for name in columns_in(text) if name in kinds)
     try:
@@ -141,7 +141,7 @@ class _Compiler:
         }  # fmt: skip
 
     def root(self, node: Any) -> Typed:
-        """Compile a whole expression; one that is a column alone keeps the column's type."""
+        """Compile a whole expression; a single column keeps its type."""
         while isinstance(node, self.exp.Paren):
             node = node.this
         if isinstance(node, self.exp.Column) and not node.table:
@@ -170,7 +170,7 @@ class _Compiler:
         raise refused(str(text), self.text)
 
     def _chain(self, node: Any) -> Typed:
-        """Compile operators whose left sides are operators: as deep as they are many, so one after another."""
+        """Compile a left-deep chain of operators iteratively, to limit recursion."""
         spine = []
         while type(node).__name__ in _OPERATORS or type(node).__name__ in ("And", "Or"):
             spine.append(node)
@@ -194,7 +194,7 @@ class _Compiler:
     def _column(self, node: Any, text: object) -> Typed:
         import polars as pl
 
-        if not isinstance(node, self.exp.Column):  # a field of what is no column
+        if not isinstance(node, self.exp.Column):  # a field of an expression
             raise refused(str(text), self.text)
         names = [p.name for p in node.parts]
         if names[0] not in self.scope.kinds:
@@ -209,7 +209,7 @@ class _Compiler:
         return self._column_value(expr, kind, text)
 
     def _column_value(self, expr: pl.Expr, kind: pa.DataType, text: object) -> Typed:
-        """Give a column in the type that Spark would have for it."""
+        """Cast a column to the type that Spark has for it."""
         import polars as pl
 
         if kind in _UNSIGNED:
@@ -223,7 +223,7 @@ class _Compiler:
             return Typed(expr.cast(pl.Float32), pa.float32(), text=text)
         if kind == pa.date64():
             return Typed(expr.cast(pl.Date), DATE, text=text)
-        # Spark has microseconds alone: coarser units are widened, nanoseconds stay until an operation would cut them
+        # Spark has only microseconds: coarser units are converted; nanoseconds stay until an operation truncates them
         if pa.types.is_duration(kind) and kind.unit in ("s", "ms"):
             return Typed(expr.cast(pl.Duration("us")), INTERVAL, text=text)
         if pa.types.is_timestamp(kind) and kind.unit in ("s", "ms"):
@@ -239,7 +239,7 @@ class _Compiler:
         return self._item(self.value(node.this), self.value(node.expressions[0]), text, failing_outside=self.scope.ansi)
 
     def _item(self, value: Typed, index: Typed, text: object, *, failing_outside: bool) -> Typed:
-        """Give the item of a list at a position counted from 0."""
+        """Return the item of a list at a 0-based position."""
         import polars as pl
 
         if family(value.kind) != "array" or family(index.kind) != "integer":
@@ -272,14 +272,14 @@ class _Compiler:
         return getattr(node.to.this, "value", "") in ("TIME", "TIMETZ")
 
     def _typed_by_tree(self, node: Any, value: Any, text: object) -> Typed:
-        """Give a literal, an integer in the type that it was written in."""
+        """Return a literal; an integer has the type of its syntax."""
         made = typed_literal(value, text)
         return (
             self._with_literal_value(made, _INTEGERS[bits_of(node)], text) if family(made.kind) == "integer" else made
         )
 
     def _with_literal_value(self, made: Typed, kind: pa.DataType, text: object) -> Typed:
-        """Keep that a cast literal is one: ``7L`` is a bigint."""
+        """Mark a cast literal as a literal: ``7L`` is a bigint literal."""
         import polars as pl
 
         if family(made.kind) == family(kind) == "integer":
@@ -309,7 +309,7 @@ class _Compiler:
         return value
 
     def _logical(self, name: str, left: Typed, right: Typed, text: object) -> Typed:
-        # the right side is evaluated where the left one does not decide
+        # the right side is evaluated only for rows that the left side does not decide
         undecided = left.expr.fill_null(True) if name == "And" else ~left.expr.fill_null(False)
         expr = left.expr & right.expr if name == "And" else left.expr | right.expr
         return Typed(expr, BOOLEAN, left.failures + within(right.failures, undecided), text=text)
@@ -358,7 +358,7 @@ class _Compiler:
                 found.append(value.expr == item.expr)
         if constants:
             listed: Any = pl.concat_list(constants)
-            if self.scope.kinds:  # made once; where nothing has rows, it must stay a single value
+            if self.scope.kinds:  # computed once; without columns it must stay a single value
                 listed = pl.select(listed).to_series()
             found.append(value.expr.is_in(listed))
         return Typed(pl.any_horizontal(found), BOOLEAN, merged(value, *items), text=text)
@@ -366,16 +366,16 @@ class _Compiler:
     def _common_type(
         self, values: Sequence[Typed], text: object, *, equality: bool = True, comparing: bool = False
     ) -> tuple[pa.DataType, list[Typed]]:
-        """Give values in the type that all of them have in Spark."""
+        """Cast values to their common type in Spark."""
         import polars as pl
 
         values = [not_months(v, text) for v in values]
-        # Spark reads text next to a date or timestamp as one
+        # Spark converts text next to a date or a timestamp
         datetimes = [v.kind for v in values if family(v.kind) in ("date", "timestamp", "timestamp_ntz")]
         if datetimes:
             values = [self._text_as_time(v, datetimes[0], text) if v.kind == STRING else v for v in values]
         kinds = [
-            # next to a decimal, in operators alone, an integer literal has the digits that it has
+            # in operators with a decimal, the precision of an integer literal is its number of digits
             pa.decimal128(len(str(abs(v.literal))), 0) if comparing and self._counts_as_decimal(v, values) else v.kind
             for v in values
         ]
@@ -387,7 +387,7 @@ class _Compiler:
             if literals and pl.select(pl.any_horizontal(map(beyond_nanoseconds, literals))).item():
                 if not comparing:
                     raise refused("a timestamp beside nanoseconds that are not enough for it", text)
-                # to one that far away all timestamps compare alike, with their nanoseconds or without
+                # all timestamps compare alike with such a distant one, with or without their nanoseconds
                 kind = pa.timestamp("us", kind.tz)
         if not equality and any(v.ordered for v in values):
             raise refused("a comparison of ordered categories, which here are text,", text)
@@ -407,7 +407,7 @@ class _Compiler:
             if kind.unit == "ns" and getattr(value.kind, "unit", "us") != "ns" and not value.is_literal:
                 rows, remedy = beyond_nanoseconds(value.expr), "cast the nanoseconds to TIMESTAMP_NTZ first"
                 failures += (failing(rows, "a timestamp that the nanoseconds beside it cannot hold", text, remedy),)
-            # as timestamps first: a zone is shown otherwise, and a date has none
+            # as timestamps first: the text of a timestamp depends on the zone, and a date has none
             expr = value.expr if value.kind != DATE else value.expr.cast(pl.Datetime("us"))
             expr = expr.dt.cast_time_unit(kind.unit)
             expr = expr if kind.tz == getattr(value.kind, "tz", None) else expr.dt.convert_time_zone(kind.tz)
@@ -448,7 +448,7 @@ class _Compiler:
         raise refused(f"{names} together", text)
 
     def compare(self, symbol: str, left: Typed, right: Typed, text: object) -> Typed:
-        """Compare two values of types that have a common one."""
+        """Compare two values whose types have a common type."""
         for one, other in ((left, right), (right, left)):
             interval = one.literal if isinstance(one.literal, Interval) else None
             if interval is not None and (interval.months or not isinstance(other.kind, pa.DurationType)):
@@ -467,7 +467,7 @@ class _Compiler:
         }[symbol](one.expr, other.expr)  # fmt: skip
         return Typed(expr, BOOLEAN, merged(one, other), text=text)
 
-    # --- CASE and its kin
+    # --- CASE and similar expressions
 
     def _case(self, node: Any, text: object) -> Typed:
         operand = None if node.this is None else self.value(node.this)
@@ -487,7 +487,7 @@ class _Compiler:
         return self.chosen([(self._truth(node.this), self.value(node.args["true"]))], last, text)
 
     def chosen(self, branches: Sequence[tuple[Typed, Typed]], otherwise: Typed, text: object) -> Typed:
-        """Give the value of the first branch whose condition is true; a branch fails only where it is taken."""
+        """Return the value of the first branch whose condition is true; other branches do not fail."""
         import polars as pl
 
         kind, results = self._common_type([*(r for _, r in branches), otherwise], text)
@@ -523,14 +523,14 @@ class _Compiler:
         kind, parts = self._common_type(values, text, equality=False)
         if len(parts) < 2 or family(kind) in ("array", "struct"):
             raise refused(f"{name} of {shown(kind)}", text)
-        exprs = [p.expr for p in reversed(parts)]  # of equal zeros Polars gives the last, and Spark the first
+        exprs = [p.expr for p in reversed(parts)]  # among 0.0 and -0.0 Polars returns the last one, and Spark the first
         best = pl.max_horizontal(exprs) if name == "greatest" else pl.min_horizontal(exprs)
-        if name == "greatest" and family(kind) in ("float", "double"):  # NaN is, and Polars passes over it
+        if name == "greatest" and family(kind) in ("float", "double"):  # NaN is the greatest value; Polars ignores it
             nan = pl.lit(float("nan"), dtype=plain(kind))
             best = pl.when(pl.any_horizontal([e.is_nan() for e in exprs])).then(nan).otherwise(best)
         return Typed(best, kind, merged(*parts), text=text)
 
-    # --- text with a grammar of its own
+    # --- functions with special syntax
 
     def _like(self, node: Any, text: object, *, case_insensitive: bool = False, escape: str = "\\") -> Typed:
         value, pattern = self.value(node.this), self.value(node.expression)

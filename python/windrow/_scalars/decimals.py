@@ -1,4 +1,4 @@
-"""Arithmetic of decimals, and of doubles rounded as decimals, by Spark's rules: exact, halves away from zero."""
+"""Decimal arithmetic and rounding by Spark's rules: exact, half away from zero."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ __all__ = [
     "sum_of",
 ]
 
-#: A double that is this large after scaling may have no decimal that is near enough to be told apart.
+#: From this size after scaling, neighbouring decimals may round to the same double.
 _NEAR, _WHOLE = 1e14, 2.0**53
 
 
 def as_decimal(expr: pl.Expr, kind: pa.DataType) -> tuple[pl.Expr, pa.DataType]:
-    """Give an integer or decimal expression as a decimal."""
+    """Cast an integer or decimal expression to a decimal."""
     import polars as pl
 
     if family(kind) != "integer":
@@ -39,17 +39,17 @@ def as_decimal(expr: pl.Expr, kind: pa.DataType) -> tuple[pl.Expr, pa.DataType]:
 
 
 def as_double(expr: pl.Expr, kind: pa.DataType) -> pl.Expr:
-    """Give a decimal as the double nearest to it."""
+    """Convert a decimal to the nearest double."""
     import polars as pl
 
-    # the quotient of two doubles is the nearest only where both are exact
+    # the quotient of two doubles is correctly rounded only if both are exact
     return expr.cast(pl.Float64) if kind.precision <= 15 else expr.cast(pl.String).cast(pl.Float64)
 
 
 def quotient(left: pl.Expr, right: pl.Expr, rows: pl.Expr | None = None) -> pl.Expr:
-    """Divide doubles to the nearest double: Polars multiplies by the reciprocal of a divisor that is one value.
+    """Divide doubles, correctly rounded. If the divisor is a scalar, Polars multiplies by its reciprocal instead.
 
-    So the divisor is stretched: to ``rows``, or to the dividend, which is then written twice.
+    Therefore the divisor is repeated to the length of ``rows``, or of the dividend, which is then evaluated twice.
     """
     import polars as pl
 
@@ -57,19 +57,19 @@ def quotient(left: pl.Expr, right: pl.Expr, rows: pl.Expr | None = None) -> pl.E
 
 
 def sum_of(one: pa.DataType, other: pa.DataType) -> pa.DataType | None:
-    """Give the type of a sum or difference; None where Spark would cut digits."""
+    """Return the type of a sum or difference; None if Spark would truncate digits."""
     wide = wider_decimal(one, other)
     return pa.decimal128(wide.precision + 1, wide.scale) if wide is not None and wide.precision < 38 else None
 
 
 def product(one: pa.DataType, other: pa.DataType) -> pa.DataType | None:
-    """Give the type of a product; None where Spark would cut digits."""
+    """Return the type of a product; None if Spark would truncate digits."""
     precision = one.precision + other.precision + 1
     return pa.decimal128(precision, one.scale + other.scale) if precision <= 38 else None
 
 
 def divided(left: pl.Expr, one: pa.DataType, right: pl.Expr, other: pa.DataType) -> tuple[pl.Expr, pa.DataType] | None:
-    """Divide two decimals, the divisor of which is not zero; None where the digits do not fit 128 bits."""
+    """Divide two decimals with a nonzero divisor; None if the digits do not fit in 128 bits."""
     import polars as pl
 
     scale = max(6, one.scale + other.precision + 1)
@@ -83,7 +83,7 @@ def divided(left: pl.Expr, one: pa.DataType, right: pl.Expr, other: pa.DataType)
 
 
 def half_up(numerator: pl.Expr, divisor: pl.Expr) -> pl.Expr:
-    """Divide integers, halves away from zero."""
+    """Divide integers, rounding half away from zero."""
     import polars as pl
 
     n, d = numerator.abs(), divisor.abs()
@@ -93,7 +93,7 @@ def half_up(numerator: pl.Expr, divisor: pl.Expr) -> pl.Expr:
 
 
 def from_unscaled(digits: pl.Expr, kind: pa.DataType) -> pl.Expr:
-    """Give integers as decimals of a type by their digits; null where they do not fit it."""
+    """Convert unscaled integers to decimals of a type; NULL if they do not fit."""
     import polars as pl
 
     fits = digits.abs() < pl.lit(10**kind.precision, dtype=pl.Int128)
@@ -103,7 +103,7 @@ def from_unscaled(digits: pl.Expr, kind: pa.DataType) -> pl.Expr:
 
 
 def rescaled(expr: pl.Expr, kind: pa.DataType, to: pa.DataType) -> pl.Expr | None:
-    """Give a decimal as one of another type, null where it does not fit; None where 128 bits do not hold the way."""
+    """Cast a decimal to another type, NULL if it does not fit; None if intermediate values exceed 128 bits."""
     import polars as pl
 
     if to.scale >= kind.scale:
@@ -121,27 +121,27 @@ def rescaled(expr: pl.Expr, kind: pa.DataType, to: pa.DataType) -> pl.Expr | Non
 
 
 def rounded_double(expr: pl.Expr, digits: int) -> tuple[pl.Expr, pl.Expr]:
-    """Round a double as the decimal that it is printed as, halves away from zero, as Spark's BigDecimal does.
+    """Round the shortest decimal representation of a double, half away from zero, as Spark does with BigDecimal.
 
     Parameters
     ----------
     expr
         A double.
     digits
-        Digits after the point, from -22 to 22, whose powers of ten are exact doubles.
+        Digits after the point, from -22 to 22: powers of ten up to 22 are exact doubles.
 
     Returns
     -------
     tuple of polars.Expr
-        The magnitude in units of the last digit, a whole double (the magnitude itself where ``is_same``); and whether a
-        row's digits cannot be told so, which is so for 14 to 16 of them.
+        The magnitude in units of the last digit, an integral double; and the rows whose digits cannot be determined
+        in this way, with 14 to 16 digits.
     """
     import polars as pl
 
     size, power = expr.abs(), 10.0 ** abs(digits)
     scaled = size * power if digits >= 0 else quotient(size, pl.lit(power))
     low = scaled.floor()
-    # the double nearest to the half above; what is printed as the half is that double itself
+    # the double nearest to the half above; only this double is printed as the half
     half = quotient(low * 2 + 1, pl.lit(2 * power)) if digits >= 0 else (low * 2 + 1) * (power / 2)
     unknown = (scaled >= _NEAR) & (scaled < _WHOLE)
     if digits < 0:
@@ -150,7 +150,7 @@ def rounded_double(expr: pl.Expr, digits: int) -> tuple[pl.Expr, pl.Expr]:
 
 
 def round_double(expr: pl.Expr, digits: int) -> tuple[pl.Expr, pl.Expr]:
-    """Round a double to a double; the second expression says for which rows that cannot be done exactly."""
+    """Round a double to a double; the second expression marks the rows for which that is not exact."""
     import polars as pl
 
     units, unknown = rounded_double(expr, digits)
@@ -163,7 +163,7 @@ def round_double(expr: pl.Expr, digits: int) -> tuple[pl.Expr, pl.Expr]:
 
 
 def decimal_of_double(expr: pl.Expr, to: pa.DataType) -> tuple[pl.Expr, pl.Expr]:
-    """Give a double as a decimal, null where it does not fit; the second says for which rows that is not exact."""
+    """Cast a double to a decimal, NULL if it does not fit; the second expression marks rows where that is not exact."""
     import polars as pl
 
     units, unknown = rounded_double(expr, to.scale)

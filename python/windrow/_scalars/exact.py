@@ -1,13 +1,13 @@
-"""The scalars that are exactly Spark's outside Spark: each a name, argument types and a result type.
+"""The table of scalar functions and operators that give exactly Spark's results outside Spark.
 
-What is not in this table is refused by name. Polars computes, and each row says how. A row belongs here once a test
-holds it against Spark's answers; ``ulps`` says by how many units in the last place a double may differ, where Java's
-library and the machine's round the last bit in their own ways.
+A row has a name, argument types, a result type and a function that makes the Polars expression. Functions outside the
+table are errors. Each row needs a test that compares it with Spark. ``ulps`` is the largest difference of a double from
+Spark's result, in units in the last place: the libraries of Java and of the machine round the last bit differently.
 
 Types are families (:func:`~windrow._scalars.types.family`): ``integer`` is tinyint to bigint, ``number`` any number,
-``floating`` float and double, ``int`` an integer of up to 32 bits, ``text`` what a cast to string takes. ``double``
-takes all numbers, as Spark casts them. ``literal`` before a type says that nothing but a literal is taken. A result
-``wider`` is the wider of the argument types by Spark's rules, ``first`` the first one's.
+``floating`` float and double, ``int`` an integer of up to 32 bits, ``text`` any type with a cast to string. ``double``
+accepts all numbers, because Spark casts them. ``literal`` before a type means that the argument must be a literal. The
+result type ``wider`` is the wider of the argument types by Spark's rules, ``first`` that of the first argument.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ __all__ = ["EXACT", "Exact", "candidates"]
 
 @dataclass(frozen=True, slots=True)
 class Exact:
-    """One scalar on one family of types.
+    """A scalar function or operator for one combination of type families.
 
     Parameters
     ----------
     name
         The function or operator.
     arguments
-        The types; the last one counts for further arguments where ``variadic``.
+        The types; if ``variadic``, the last one applies to further arguments.
     result
-        The result's type.
+        The result type.
     make
-        Makes the expression of its arguments.
+        A function that makes the expression from the arguments.
     variadic
-        Whether more arguments than these are taken.
+        Whether further arguments are accepted.
     ulps
-        How far a double may be from Spark's, in units in the last place.
+        The largest difference of a double from Spark's result, in units in the last place.
     """
 
     name: str
@@ -209,5 +209,5 @@ for _row in EXACT:
 
 
 def candidates(name: str) -> list[Exact]:
-    """Give the rows of a name, none where it is outside the list."""
+    """Return the rows with a name; none if the name is not in the table."""
     return _BY_NAME.get(name, [])

@@ -1,4 +1,4 @@
-"""How large and how deep a Polars expression is: what it uses twice counts twice, as Polars goes through it twice."""
+"""The size and depth of Polars expressions. A subexpression that is used twice counts twice, as in Polars."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ if TYPE_CHECKING:
 
 __all__ = ["evaluated_once", "extent"]
 
-# an expression of so many operations may be written several times
+# an expression of at most this many operations may be repeated
 _SMALL = 8
 
 
 def extent(expression: pl.Expr, operations: int, levels: int | None = None) -> tuple[int, int]:
-    """Count the operations of an expression, and how many follow one another; columns and literals count as well.
+    """Return the number of operations and the depth of an expression; columns and literals count as well.
 
     Parameters
     ----------
     expression
         The expression.
     operations, levels
-        Where counting ends: beyond either of them the numbers may be too small.
+        Limits: counting stops beyond one of them, so larger results may be too small.
 
     Returns
     -------
     tuple of int
-        Operations and levels.
+        The number of operations, and the depth.
     """
     level, count, depth = [expression], 0, 0
     while level and count <= operations and (levels is None or depth <= levels):
@@ -37,19 +37,19 @@ def extent(expression: pl.Expr, operations: int, levels: int | None = None) -> t
 
 
 def evaluated_once(expression: pl.Expr, make: Callable[[pl.Expr], pl.Expr]) -> pl.Expr:
-    """Make an expression that uses another one many times, which is written and evaluated once where it is large.
+    """Make an expression that uses another one several times; a large one is evaluated once.
 
     Parameters
     ----------
     expression
-        The expression that is used.
+        The expression that is used several times.
     make
-        Makes the new one.
+        A function that makes the new expression.
 
     Returns
     -------
     polars.Expr
-        The new one; it grows with the number of nested uses, and not with its power.
+        The new expression. Its size grows linearly with the depth of nested uses, not exponentially.
     """
     import polars as pl
 

@@ -1,4 +1,4 @@
-"""Python values as Spark has them as literals."""
+"""Converts Python values to literals of Spark's types."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["typed_literal"]
 
 
 def typed_literal(value: Any, text: object) -> Typed:
-    """Give a Python value as Spark has it as a literal."""
+    """Convert a Python value to a literal of the type that Spark gives it."""
     import polars as pl
 
     kind: pa.DataType

@@ -1,4 +1,4 @@
-"""Arithmetic and functions of numbers, as Spark has them."""
+"""Arithmetic and numeric functions by Spark's rules."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = [
     "whole_quotient",
 ]
 
-# so many integer operations in a chain are each checked by themselves
+# in chains of at most this many integer operations, each operation has an exact check
 _EXACTLY = 12
 _WIDEN = "cast to a wider type, or wr.config(ansi=False) lets it wrap"
 _NULLIF = "write a divisor of nullif(b, 0), or wr.config(ansi=False) gives NULL"
@@ -38,7 +38,7 @@ _DIVIDE = "write try_divide(a, b) or a divisor of nullif(b, 0), or wr.config(ans
 
 
 def _decimals(args: list[Typed]) -> list[tuple[pl.Expr, pa.DataType]]:
-    """Give integers and decimals as decimals; an integer literal has the digits that it has."""
+    """Cast integers and decimals to decimals; the precision of an integer literal is its number of digits."""
     made = []
     for arg in args:
         expr, kind = decimals.as_decimal(arg.expr, arg.kind)
@@ -57,7 +57,7 @@ def _bounds(kind: pa.DataType) -> tuple[int, int]:
 
 
 def arithmetic(symbol: str) -> Callable[[list[Typed], Scope, object], Typed]:
-    """Make ``+``, ``-`` or ``*`` of two numbers."""
+    """Return the function for ``+``, ``-`` or ``*`` of two numbers."""
 
     def make(args: list[Typed], scope: Scope, text: object) -> Typed:
         import polars as pl
@@ -87,7 +87,7 @@ def arithmetic(symbol: str) -> Callable[[list[Typed], Scope, object], Typed]:
 
 @dataclass(frozen=True, slots=True)
 class _Operation:
-    """``+``, ``-`` or ``*`` of two integers, which are ``one`` and ``other`` in the type of the result."""
+    """``+``, ``-`` or ``*`` of two integers; ``one`` and ``other`` have the type of the result."""
 
     symbol: str
     left: Typed
@@ -100,9 +100,9 @@ class _Operation:
 
 
 def _checked(operation: _Operation) -> Typed:
-    """Say on which rows integers overflow: exactly in short chains; in long ones, where they come near, in one check.
+    """Return the rows on which integers overflow. Long chains use one conservative check instead of exact ones.
 
-    The exact check of each operation holds the whole chain before it, which for many is too much.
+    The exact check of an operation repeats the whole chain before it, which is too large for long chains.
     """
     import polars as pl
 
@@ -132,7 +132,7 @@ def _apply(symbol: str, one: pl.Expr, other: pl.Expr) -> pl.Expr:
 
 
 def _overflow(operation: _Operation) -> Failure:
-    """Say on which rows integers overflow; next to a literal one comparison tells."""
+    """Return the rows on which an operation overflows; with a literal, one comparison is enough."""
     import polars as pl
 
     symbol, left, right, kind = operation.symbol, operation.left, operation.right, operation.kind
@@ -159,14 +159,14 @@ def _overflow(operation: _Operation) -> Failure:
         product = one.cast(wide) * other.cast(wide)
         rows = (product > pl.lit(high, dtype=wide)) | (product < pl.lit(low, dtype=wide))
     else:
-        # the sign that both summands have, and the sum has not
+        # both summands have the same sign, and the sum has the other
         rows = ((one ^ result) & ((other ^ result) if symbol == "+" else (one ^ other))) < 0
     name = "ARITHMETIC_OVERFLOW" if kind.bit_width >= 32 else "BINARY_ARITHMETIC_OVERFLOW"
     return failing(rows, name, operation.text, _WIDEN, overflow=True)
 
 
 def divided(args: list[Typed], scope: Scope, text: object) -> Typed:
-    """Divide: doubles, or decimals with the digits that Spark gives."""
+    """Divide doubles, or decimals with Spark's precision and scale."""
     import polars as pl
 
     left, right = args
@@ -189,7 +189,7 @@ def divided(args: list[Typed], scope: Scope, text: object) -> Typed:
 
 
 def try_divide(args: list[Typed], scope: Scope, text: object) -> Typed:
-    """Divide, with NULL for a division by zero."""
+    """Divide; a division by zero is NULL."""
     made = divided(args, Scope(scope.kinds, False, scope.timezone), text)
     return Typed(made.expr, made.kind, merged(*args))
 
@@ -212,7 +212,7 @@ def _nonzero(
 
 
 def remainder(args: list[Typed], scope: Scope, text: object) -> Typed:
-    """Give the remainder of integers, which has the sign of the dividend."""
+    """Return the remainder of integers, with the sign of the dividend."""
     import polars as pl
 
     one, other, kind, failures = _nonzero(args, scope, text, "REMAINDER_BY_ZERO")
@@ -222,7 +222,7 @@ def remainder(args: list[Typed], scope: Scope, text: object) -> Typed:
 
 
 def positive_remainder(args: list[Typed], scope: Scope, text: object) -> Typed:
-    """Give Spark's pmod of integers."""
+    """Return Spark's pmod of integers."""
     if args[1].literal <= 0:
         raise refused("pmod by what is not a positive literal", text)
     one, other, kind, failures = _nonzero(args, scope, text)
@@ -230,7 +230,7 @@ def positive_remainder(args: list[Typed], scope: Scope, text: object) -> Typed:
 
 
 def whole_quotient(args: list[Typed], scope: Scope, text: object) -> Typed:
-    """Divide integers, cutting the fraction off."""
+    """Divide integers, truncating the fraction."""
     import polars as pl
 
     one, other, _, failures = _nonzero(args, scope, text)
@@ -244,7 +244,7 @@ def whole_quotient(args: list[Typed], scope: Scope, text: object) -> Typed:
 
 
 def negated(function: str) -> Callable[[list[Typed], Scope, object], Typed]:
-    """Make ``-x`` or ``abs(x)``, of which the least integer has none."""
+    """Return the function for ``-x`` or ``abs(x)``, which overflows for the least integer."""
 
     def make(args: list[Typed], scope: Scope, text: object) -> Typed:
         (arg,) = args
@@ -257,7 +257,7 @@ def negated(function: str) -> Callable[[list[Typed], Scope, object], Typed]:
 
 
 def bitwise(symbol: str) -> Callable[[list[Typed], Scope, object], Typed]:
-    """Make ``&``, ``|`` or ``^`` of two integers."""
+    """Return the function for ``&``, ``|`` or ``^`` of two integers."""
 
     def make(args: list[Typed], scope: Scope, text: object) -> Typed:
         kind = widest_number(args[0].kind, args[1].kind, ansi=scope.ansi)
@@ -270,7 +270,7 @@ def bitwise(symbol: str) -> Callable[[list[Typed], Scope, object], Typed]:
 
 
 def floor_or_ceil(function: str) -> Callable[[list[Typed], Scope, object], Typed]:
-    """Make ``floor(x)`` or ``ceil(x)``: a bigint; beyond it an error under ANSI rules, else the end of the type."""
+    """Return the function for ``floor`` or ``ceil``. Beyond bigint it fails under ANSI rules, else saturates."""
 
     def make(args: list[Typed], scope: Scope, text: object) -> Typed:
         import polars as pl
@@ -300,7 +300,7 @@ def floor_or_ceil(function: str) -> Callable[[list[Typed], Scope, object], Typed
 
 
 def rounded(args: list[Typed], scope: Scope, text: object) -> Typed:
-    """Round, halves away from zero."""
+    """Round half away from zero."""
     digits = args[1].literal if len(args) == 2 else 0
     if isinstance(digits, bool) or not isinstance(digits, int):
         raise refused("round to digits that are not a literal", text)
@@ -339,7 +339,7 @@ def _rounded_decimal(arg: Typed, digits: int, text: object) -> Typed:
 
 
 def function_of_doubles(make: Callable[..., Any]) -> Callable[[list[Typed], Scope, object], Typed]:
-    """Make a function of doubles, which Spark casts all numbers to."""
+    """Return a function of doubles; other numbers are cast to double, as in Spark."""
 
     def made(args: list[Typed], scope: Scope, text: object) -> Typed:
         return Typed(make(*(cast(a, DOUBLE, text, scope).expr for a in args)), DOUBLE, merged(*args))
@@ -348,13 +348,13 @@ def function_of_doubles(make: Callable[..., Any]) -> Callable[[list[Typed], Scop
 
 
 def power(args: list[Typed], scope: Scope, text: object) -> Typed:
-    """Raise a double to a power as Java does, where NaN and the infinities are powers as well."""
+    """Raise a double to a power by Java's rules for NaN and infinities."""
     import polars as pl
 
     x, y = (cast(a, DOUBLE, text, scope) for a in args)
     base, exponent = x.expr, y.expr
     known = y.literal if y.is_literal else None
-    if known is None or known == 0.5:  # of which Polars makes a square root: NaN of -inf, and -0.0 of itself
+    if known is None or known == 0.5:  # Polars would compute a square root, with NaN for -inf and -0.0 for -0.0
         root = (exponent == 0.5) & ((base == 0) | base.is_infinite())
         base = pl.when(root).then(base.abs()).otherwise(base)
     result = base.pow(exponent)
@@ -365,7 +365,7 @@ def power(args: list[Typed], scope: Scope, text: object) -> Typed:
 
 
 def is_nan(args: list[Typed], scope: Scope, text: object) -> Typed:
-    """Say whether a number is NaN; NULL is none."""
+    """Whether a number is NaN; false for NULL."""
     (arg,) = args
     if arg.kind in (DOUBLE, FLOAT):
         return Typed(arg.expr.is_nan().fill_null(False), pa.bool_(), arg.failures)

@@ -1,4 +1,4 @@
-"""Functions of text, as Spark has them: letters are code points."""
+"""String functions by Spark's rules. A character is a Unicode code point."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["concatenated", "located", "matched", "padded", "part", "trimmed"]
 
 
 def as_text(arg: Typed, text: object, scope: Scope) -> Typed:
-    """Give a value as text, as concat and || cast it."""
+    """Cast a value to text as concat and || do."""
     import polars as pl
 
     if arg.kind == STRING:
@@ -35,7 +35,7 @@ def as_text(arg: Typed, text: object, scope: Scope) -> Typed:
 
 
 def concatenated(args: list[Typed], scope: Scope, text: object) -> Typed:
-    """Join values as text; NULL makes NULL."""
+    """Compile concat: the result is NULL if an argument is NULL."""
     import polars as pl
 
     parts = [as_text(a, text, scope) for a in args]
@@ -43,7 +43,7 @@ def concatenated(args: list[Typed], scope: Scope, text: object) -> Typed:
 
 
 def concatenated_with(args: list[Typed], scope: Scope, text: object) -> Typed:
-    """Join texts with a separator between, leaving out NULLs."""
+    """Compile concat_ws, which skips NULLs."""
     import polars as pl
 
     parts = [as_text(a, text, scope) for a in args[1:]]
@@ -55,7 +55,7 @@ def concatenated_with(args: list[Typed], scope: Scope, text: object) -> Typed:
 
 
 def part(args: list[Typed], scope: Scope, text: object) -> Typed:
-    """Take a part of a text: positions count from 1, and from the end where they are negative."""
+    """Compile substring: positions are 1-based; negative ones count from the end."""
     import polars as pl
 
     string, position = args[0].expr, args[1].expr.cast(pl.Int64)
@@ -77,7 +77,7 @@ def part(args: list[Typed], scope: Scope, text: object) -> Typed:
 
 
 def end_of(args: list[Typed], scope: Scope, text: object) -> Typed:
-    """Take the last letters of a text."""
+    """Compile right: the last characters of a text."""
     import polars as pl
 
     count = args[1].expr.cast(pl.Int64)
@@ -86,7 +86,7 @@ def end_of(args: list[Typed], scope: Scope, text: object) -> Typed:
 
 
 def trimmed(side: str) -> Callable[[list[Typed], Scope, object], Typed]:
-    """Make trim, ltrim or rtrim: of spaces, or of the letters given first."""
+    """Return the function for trim, ltrim or rtrim, of spaces or of the characters in the first argument."""
 
     def make(args: list[Typed], scope: Scope, text: object) -> Typed:
         letters = " " if len(args) == 1 else args[0].literal
@@ -99,12 +99,12 @@ def trimmed(side: str) -> Callable[[list[Typed], Scope, object], Typed]:
     return make
 
 
-# what a row may be padded to: far more fills the memory before it can be told
+# the maximum length of a padded text: much longer ones would exhaust the memory before an error can be raised
 _LONGEST = 1_000_000
 
 
 def padded(side: str) -> Callable[[list[Typed], Scope, object], Typed]:
-    """Make lpad or rpad, which also cut what is too long."""
+    """Return the function for lpad or rpad, which also truncate longer texts."""
 
     def make(args: list[Typed], scope: Scope, text: object) -> Typed:
         length = max(args[1].literal, 0)
@@ -120,7 +120,7 @@ def padded(side: str) -> Callable[[list[Typed], Scope, object], Typed]:
 
 
 def located(args: list[Typed], scope: Scope, text: object) -> Typed:
-    """Give the position of the second text in the first, counted from 1; 0 where it is not there."""
+    """Compile instr: the 1-based position of the second text in the first; 0 if it does not occur."""
     import polars as pl
 
     string, wanted = args[0].expr, args[1].expr
@@ -134,12 +134,12 @@ def located(args: list[Typed], scope: Scope, text: object) -> Typed:
 
 
 def located_in(args: list[Typed], scope: Scope, text: object) -> Typed:
-    """Give the position of the first text in the second."""
+    """Compile locate: the 1-based position of the first text in the second."""
     return located([args[1], args[0]], scope, text)
 
 
 def compared(method: str) -> Callable[[list[Typed], Scope, object], Typed]:
-    """Make contains, startswith or endswith."""
+    """Return the function for contains, startswith or endswith."""
 
     def make(args: list[Typed], scope: Scope, text: object) -> Typed:
         string, wanted = args[0].expr, args[1].expr
@@ -151,25 +151,25 @@ def compared(method: str) -> Callable[[list[Typed], Scope, object], Typed]:
 
 
 def replaced(args: list[Typed], scope: Scope, text: object) -> Typed:
-    """Replace all of one text by another."""
+    """Compile replace: all occurrences of one text are replaced by another."""
     old, new = args[1].literal, "" if len(args) == 2 else args[2].literal
     result = args[0].expr.str.replace_all(old, new, literal=True) if old else args[0].expr
     return Typed(result, STRING, merged(*args))
 
 
 def backwards(args: list[Typed], scope: Scope, text: object) -> Typed:
-    """Reverse a text by code points."""
+    """Compile reverse."""
     return Typed(args[0].expr.str.split("").list.reverse().list.join(""), STRING, args[0].failures)
 
 
 def matched(
     value: Typed, pattern: Typed, text: object, *, escape: str = "\\", case_insensitive: bool = False
 ) -> pl.Expr:
-    """Say whether a text is LIKE a literal pattern."""
+    """Compile LIKE and ILIKE with a literal pattern."""
     like = pattern.literal
     if not isinstance(like, str):
         raise refused("LIKE of a pattern that is no literal text", text)
-    if case_insensitive:  # Spark compares both in small letters, of which there are others than Rust's (?i) knows
+    if case_insensitive:  # Spark compares lower-case texts; Rust's (?i) folds fewer letters
         if not like.isascii():
             raise refused("ILIKE with letters beyond ASCII", text)
         like = like.lower()
@@ -186,7 +186,7 @@ def matched(
     return string.str.contains(rf"(?s)\A{written}\z")
 
 
-# tokens that Java's and Rust's regular expressions read alike, with what Rust is given for each
+# tokens with the same meaning in Java's and Rust's regular expressions, with their replacements for Rust
 _SAME = re.compile(
     r"[A-Za-z0-9 _\-,:;@/#%&=~'\"<>!]|[()|*+?^]|\{\d+(?:,\d*)?\}|\\[.\\^$*+?()\[\]{}|/-]"
     r"|\[\^?(?:[A-Za-z0-9 _,:;@/]|[A-Za-z0-9]-[A-Za-z0-9])+\]"
@@ -198,7 +198,7 @@ _OTHER = {
 
 
 def searched(args: list[Typed], scope: Scope, text: object) -> Typed:
-    """Say whether a regular expression is found in a text: Java's, as far as Rust's means the same by it."""
+    """Compile rlike, for regular expressions that have the same meaning in Java and in Rust."""
     pattern = args[1].literal
     written, at = "", 0
     if re.search(r"[*+?}]\+", pattern):

@@ -1,4 +1,4 @@
-"""Functions of dates and timestamps, as Spark has them."""
+"""Functions of dates, timestamps and intervals by Spark's rules."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ FIELDS: dict[str, Callable[[pl.Expr], pl.Expr]] = {
     "minute": lambda d: d.dt.minute(),
     "second": lambda d: d.dt.second(),
 }  # fmt: skip
-#: What EXTRACT calls them.
+#: The names of fields in EXTRACT.
 EXTRACTED = {
     "YEAR": "year", "Y": "year", "YEARS": "year", "YR": "year", "YRS": "year", "QUARTER": "quarter", "QTR": "quarter",
     "MONTH": "month", "MON": "month", "MONS": "month", "MONTHS": "month", "WEEK": "weekofyear", "W": "weekofyear",
@@ -43,7 +43,7 @@ EXTRACTED = {
 
 
 def field(name: str) -> Callable[[list[Typed], Scope, object], Typed]:
-    """Make year, month, hour ...: an int, of a zoned timestamp as the session's clock shows it."""
+    """Return the function for year, month, hour ...; timestamps with a time zone use the session's zone."""
 
     def make(args: list[Typed], scope: Scope, text: object) -> Typed:
         import polars as pl
@@ -58,7 +58,7 @@ def field(name: str) -> Callable[[list[Typed], Scope, object], Typed]:
 
 
 def moved_by_days(sign: int) -> Callable[[list[Typed], Scope, object], Typed]:
-    """Make date_add or date_sub, and a date plus or minus an int."""
+    """Return the function for date_add or date_sub, and for a date plus or minus an int."""
 
     def make(args: list[Typed], scope: Scope, text: object) -> Typed:
         import polars as pl
@@ -72,24 +72,24 @@ def moved_by_days(sign: int) -> Callable[[list[Typed], Scope, object], Typed]:
 
 
 def days_after(args: list[Typed], scope: Scope, text: object) -> Typed:
-    """Add a date to a number of days."""
+    """Compile a number of days plus a date."""
     return moved_by_days(1)([args[1], args[0]], scope, text)
 
 
 def moved_by_months(args: list[Typed], scope: Scope, text: object) -> Typed:
-    """Add a literal number of months; a day that the month lacks is its last."""
+    """Compile add_months with a literal; a day beyond the end of the month becomes its last day."""
     day, months = args
     return Typed(day.expr.dt.offset_by(f"{months.literal}mo"), DATE, merged(*args))
 
 
 def days_between(args: list[Typed], scope: Scope, text: object) -> Typed:
-    """Count the days from the second date to the first."""
+    """Compile datediff: the days from the second date to the first."""
     end, start = args
     return Typed(end.expr.to_physical() - start.expr.to_physical(), INT, merged(*args))
 
 
 def span(args: list[Typed], scope: Scope, text: object) -> Typed:
-    """Take one date or timestamp from another: an interval."""
+    """Compile the difference of two dates or timestamps, an interval."""
     import polars as pl
 
     left, right = args
@@ -103,13 +103,13 @@ def span(args: list[Typed], scope: Scope, text: object) -> Typed:
 
 
 def _cut(args: list[Typed], text: object) -> tuple[Failure, ...]:
-    """Say on which rows nanoseconds would be cut where a result has microseconds."""
+    """Return the rows on which a result in microseconds would truncate nanoseconds."""
     rows = [r for r in map(cut_nanoseconds, args) if r is not None]
     return tuple(failing(r, "nanoseconds, which Spark's times have not", text, COMPUTE_ELSEWHERE) for r in rows)
 
 
 def _sum(one: pl.Expr, other: pl.Expr, sign: int, text: object) -> tuple[pl.Expr, Failure]:
-    """Add or subtract times of one unit by their integers; Spark fails where 64 bits do not hold the result."""
+    """Add or subtract times of one unit as integers, and return the rows on which 64 bits overflow."""
     one, other = one.to_physical(), other.to_physical()
     result = one + other if sign > 0 else one - other
     outside = ((one ^ result) & ((other ^ result) if sign > 0 else (one ^ other))) < 0
@@ -117,7 +117,7 @@ def _sum(one: pl.Expr, other: pl.Expr, sign: int, text: object) -> tuple[pl.Expr
 
 
 def moved(sign: int) -> Callable[[list[Typed], Scope, object], Typed]:
-    """Make a date or timestamp plus or minus an interval."""
+    """Return the function for a date or timestamp plus or minus an interval."""
 
     def make(args: list[Typed], scope: Scope, text: object) -> Typed:
         import polars as pl
@@ -144,7 +144,7 @@ def moved(sign: int) -> Callable[[list[Typed], Scope, object], Typed]:
             raise refused("a zoned timestamp and an interval of days or months", text)
         if months:
             result = time.expr.dt.cast_time_unit("us").dt.offset_by(f"{months}mo")
-            if time.kind.unit == "ns":  # whose cast fails for years that nanoseconds do not hold
+            if time.kind.unit == "ns":  # its cast fails for years outside the range of nanoseconds
                 result = result.cast(plain(time.kind)) + pl.duration(nanoseconds=time.expr.to_physical() % 1000)
             return Typed(result, time.kind, merged(*args))
         step = pl.lit(days * _DAY + micros).cast(pl.Duration("us")).cast(pl.Duration(time.kind.unit))
@@ -155,12 +155,12 @@ def moved(sign: int) -> Callable[[list[Typed], Scope, object], Typed]:
 
 
 def moved_reversed(args: list[Typed], scope: Scope, text: object) -> Typed:
-    """Add a date or timestamp to an interval."""
+    """Compile an interval plus a date or timestamp."""
     return moved(1)([args[1], args[0]], scope, text)
 
 
 def interval_sum(sign: int) -> Callable[[list[Typed], Scope, object], Typed]:
-    """Make an interval plus or minus another."""
+    """Return the function for an interval plus or minus another."""
 
     def make(args: list[Typed], scope: Scope, text: object) -> Typed:
         import polars as pl
@@ -179,7 +179,7 @@ _TRUNCATED = {
 
 
 def truncated(args: list[Typed], scope: Scope, text: object) -> Typed:
-    """Cut a date to the first day of its week, month, quarter or year."""
+    """Compile trunc: the first day of a date's week, month, quarter or year."""
     unit = args[1].literal
     if unit.upper() not in _TRUNCATED:
         raise refused("trunc to another unit than 'YEAR', 'QUARTER', 'MONTH' or 'WEEK'", text)

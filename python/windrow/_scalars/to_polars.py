@@ -1,4 +1,4 @@
-"""Scalar expressions as Polars' own."""
+"""Converts scalar expressions to Polars expressions."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 __all__ = ["require", "to_polars", "within_limits"]
 
-# How many operations an expression of the user's may have.
+# The maximum number of operations in a user's expression.
 _OPERATIONS = 100_000
 
 
 def require() -> None:
-    """Say what to install where Polars is missing."""
+    """Raise an error that names the package to install if Polars is missing."""
     try:
         import polars  # noqa: F401
     except ImportError:
@@ -37,30 +37,30 @@ def require() -> None:
 
 
 def to_polars(expression: Scalar, kinds: Mapping[str, pa.DataType], *, ansi: bool, timezone: str | None) -> Typed:
-    """Turn an expression into one of Polars.
+    """Convert an expression to a Polars expression.
 
     Parameters
     ----------
     expression
         The expression.
     kinds
-        The types of the columns by their names.
+        The types of the columns by name.
     ansi
         Whether rows on which Spark fails are errors.
     timezone
-        The session's time zone, None where none is set.
+        The session's time zone; None if it is not set.
 
     Returns
     -------
     Typed
-        The expression, and the rows on which it has no value; of a host's own expression the type is not known.
+        The expression, and the rows on which it fails; the type is unknown for a Polars expression of the user's.
 
     Raises
     ------
     SpecError
-        For SQL that is wrong in Spark too.
+        For SQL that is an error in Spark too.
     UnsupportedError
-        For SQL outside the list of what is exact.
+        For SQL that windrow cannot evaluate exactly.
     """
     import polars as pl
 
@@ -74,7 +74,7 @@ def to_polars(expression: Scalar, kinds: Mapping[str, pa.DataType], *, ansi: boo
 
 
 def within_limits(expression: pl.Expr) -> pl.Expr:
-    """Refuse a Polars expression on which Polars would overflow the stack, or work for minutes.
+    """Refuse a Polars expression that would make Polars overflow the stack or run for minutes.
 
     Parameters
     ----------
@@ -84,12 +84,12 @@ def within_limits(expression: pl.Expr) -> pl.Expr:
     Returns
     -------
     polars.Expr
-        The same.
+        The same expression.
 
     Raises
     ------
     SpecError
-        If it is too deep or too large. The message does not show it: printing it goes as deep.
+        If it is too deep or too large. The message does not contain it, because printing it is recursive too.
     """
     most = OPERATORS + 1  # the column at the end counts as well
     operations, levels = extent(expression, _OPERATIONS, most)

@@ -30,7 +30,7 @@ __all__ = [
     "within",
 ]
 
-#: What to do about an expression that is not exact here.
+#: The remedy for an expression that windrow cannot evaluate exactly.
 COMPUTE_ELSEWHERE = "compute it before with the frame's own library, or on Spark"
 
 _NO_LITERAL: Any = object()
@@ -38,16 +38,16 @@ _NO_LITERAL: Any = object()
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Rows on which an expression has no value.
+    """Rows on which an expression fails.
 
     Parameters
     ----------
     rows
-        Which they are, a boolean expression; null is false.
+        A boolean expression that marks the rows; NULL counts as false.
     name
-        What Spark calls the error.
+        Spark's name of the error.
     text
-        The expression that has no value.
+        The expression that fails.
     remedy
         What to write instead.
     overflow
@@ -62,13 +62,13 @@ class Failure:
 
     @property
     def error(self) -> WindrowError:
-        """What is raised where there are some."""
+        """The exception for such rows."""
         kind: Callable[[str], WindrowError] = ArithmeticOverflowError if self.overflow else DataError
         return kind(f"{hide_result_columns(str(self.text))}: {self.name}; {self.remedy}")
 
 
 class Written:
-    """The text of a syntax tree, written when it is asked for: that of a deep one at each level takes long."""
+    """The SQL text of a syntax tree, generated on demand: generating it at each level of a deep tree is slow."""
 
     def __init__(self, node: Any) -> None:
         self._node = node
@@ -80,7 +80,7 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """An expression of Polars that gives exactly what Spark's gives, with the type that Spark gives it.
+    """A Polars expression that gives exactly Spark's result, with its Spark type.
 
     Parameters
     ----------
@@ -91,17 +91,17 @@ class Typed:
     failures
         The rows on which Spark would fail.
     literal
-        The Python value where it is a literal.
+        The Python value of a literal.
     text
-        How it was written.
+        The SQL text.
     ordered
-        Whether it is text that a category's order, and not the alphabet, orders.
+        Whether it is the text of an ordered category.
     checks
-        Those of the failures that say where a chain of integer operations overflows.
+        The failures for overflow in a chain of integer operations.
     operations
-        How many operations that chain has.
+        The number of operations in that chain.
     bound
-        A double that no result within the chain is beyond.
+        An upper bound for the magnitude of all results in the chain.
     """
 
     expr: pl.Expr
@@ -120,22 +120,22 @@ class Typed:
         return self.literal is not _NO_LITERAL
 
     def literal_or(self, other: Any) -> Any:
-        """Give the Python value of a literal, or something else where it is none."""
+        """Return the Python value of a literal, or ``other`` if it is not a literal."""
         return self.literal if self.is_literal else other
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What an expression may read, and under which settings.
+    """The columns and settings for compiling an expression.
 
     Parameters
     ----------
     kinds
-        The columns' types by their names.
+        The types of the columns by name.
     ansi
         Whether rows on which Spark fails are errors.
     timezone
-        The session's time zone where one is set; else that of the zoned columns read.
+        The session's time zone if it is set; else that of the columns with a time zone.
     """
 
     kinds: dict[str, pa.DataType]
@@ -143,13 +143,13 @@ class Scope:
     timezone: str | None
 
     def rows(self) -> pl.Expr:
-        """Give something that has as many values as the columns."""
+        """Return an expression with one value per row."""
         import polars as pl
 
         return pl.any_horizontal([pl.col(n).is_null() for n in self.kinds] or [pl.lit(False)])
 
     def zone(self) -> str | None:
-        """Give the zone in which timestamps have days and hours; None where columns have several and none is set."""
+        """Return the time zone for days and hours; None if it is not set and the columns have several."""
         if self.timezone is not None:
             return self.timezone
         zones = {k.tz for k in self.kinds.values() if pa.types.is_timestamp(k) and k.tz is not None}
@@ -157,29 +157,29 @@ class Scope:
 
 
 def merged(*parts: Typed) -> tuple[Failure, ...]:
-    """Give the failures of all parts of an expression that evaluates all of them."""
+    """Join the failures of the parts of an expression that evaluates all parts."""
     return tuple(f for part in parts for f in part.failures)
 
 
 def within(failures: Sequence[Failure], rows: pl.Expr) -> tuple[Failure, ...]:
-    """Give the failures that count where an expression evaluates a part for some rows alone."""
+    """Restrict failures to the rows for which a part of an expression is evaluated."""
     return tuple(replace(f, rows=f.rows & rows) for f in failures)
 
 
 def failing(rows: pl.Expr, name: str, text: object, remedy: str, *, overflow: bool = False) -> Failure:
-    """Make a failure, under the name that Spark has for the error."""
+    """Make a failure with Spark's name of the error."""
     return Failure(rows, name, text, remedy, overflow)
 
 
 def not_months(value: Typed, text: object) -> Typed:
-    """Refuse an interval of months where it is a value: here intervals are durations, and a month is none."""
+    """Refuse an interval of months as a value, because intervals are durations here."""
     if isinstance(value.literal, Interval) and value.literal.months:
         raise refused("an interval of months that is not added to a date or timestamp", text)
     return value
 
 
 def refused(what: str, text: object, remedy: str = COMPUTE_ELSEWHERE) -> UnsupportedError:
-    """Make the error for what is outside the list of exact expressions."""
+    """Return the error for an expression that windrow cannot evaluate exactly."""
     return UnsupportedError(
         f"{hide_result_columns(str(text))}: {hide_result_columns(what)} is not among the scalars that are exactly "
         f"Spark's here; {remedy}"

@@ -1,4 +1,4 @@
-"""Spark's rules for the types of scalar expressions, over Arrow's types."""
+"""Spark's type rules for scalar expressions, on Arrow types."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _DIGITS = dict(zip(_INTEGERS, (3, 5, 10, 20), strict=True))
 
 
 def family(kind: pa.DataType) -> str:
-    """Name the family of a type, by which the table of functions knows it.
+    """Return the family of a type, as named in the table of functions.
 
     Parameters
     ----------
@@ -50,8 +50,8 @@ def family(kind: pa.DataType) -> str:
     Returns
     -------
     str
-        ``"integer"``, ``"decimal"``, ``"timestamp"`` (with a zone), ``"timestamp_ntz"``, ``"interval"``, or the type's
-        own name in Spark; for a type that no scalar reads, Arrow's name of it.
+        ``"integer"``, ``"decimal"``, ``"timestamp"`` (with a zone), ``"timestamp_ntz"``, ``"interval"``, or Spark's
+        name of the type; for a type that no scalar expression accepts, Arrow's name.
     """
     if kind in _INTEGERS:
         return "integer"
@@ -67,38 +67,38 @@ def family(kind: pa.DataType) -> str:
 
 
 def shown(kind: pa.DataType) -> str:
-    """Write a type as Spark does."""
+    """Return Spark's name of a type."""
     if pa.types.is_decimal128(kind):
         return f"decimal({kind.precision},{kind.scale})"
     return _NAMES.get(kind, family(kind))
 
 
 def decimal_of_integer(kind: pa.DataType) -> pa.DataType:
-    """Give the decimal type that holds all values of an integer type."""
+    """Return the decimal type that holds all values of an integer type."""
     return pa.decimal128(_DIGITS[kind], 0)
 
 
 def wider_decimal(one: pa.DataType, other: pa.DataType) -> pa.DataType | None:
-    """Give the decimal type that holds all values of two, None where no type of 38 digits does."""
+    """Return the decimal type that holds all values of two; None if 38 digits are not enough."""
     scale = max(one.scale, other.scale)
     digits = max(one.precision - one.scale, other.precision - other.scale)
     return pa.decimal128(scale + digits, scale) if scale + digits <= 38 else None
 
 
 def widest_number(one: pa.DataType, other: pa.DataType, *, ansi: bool) -> pa.DataType | None:
-    """Give the type in which two numbers are compared and added: Spark's under ANSI, or without.
+    """Return the type in which Spark compares and adds two numbers, with or without ANSI mode.
 
     Parameters
     ----------
     one, other
         The types.
     ansi
-        Whether ANSI rules hold, by which an integer and a float are doubles.
+        Whether ANSI mode is on, in which an integer and a float become doubles.
 
     Returns
     -------
     pyarrow.DataType or None
-        None where they are not numbers, or no decimal holds both.
+        None if they are not numbers, or no decimal type holds both.
     """
     if one == other:
         return one
@@ -113,19 +113,19 @@ def widest_number(one: pa.DataType, other: pa.DataType, *, ansi: bool) -> pa.Dat
 
 
 def common(kinds: Sequence[pa.DataType], *, ansi: bool) -> pa.DataType | None:
-    """Give the one type that values of several have in CASE, coalesce and comparisons.
+    """Return the common type of several types in CASE, coalesce and comparisons.
 
     Parameters
     ----------
     kinds
         The types.
     ansi
-        Whether ANSI rules hold.
+        Whether ANSI mode is on.
 
     Returns
     -------
     pyarrow.DataType or None
-        None where Spark's rules have none, or one that is not exact here.
+        None if Spark has no common type, or one that windrow cannot evaluate exactly.
     """
     found: pa.DataType = VOID
     for kind in kinds:
@@ -138,7 +138,7 @@ def common(kinds: Sequence[pa.DataType], *, ansi: bool) -> pa.DataType | None:
         wider = widest_number(found, kind, ansi=ansi)
         if wider is None and (families == {"timestamp"} or families <= {"date", "timestamp_ntz"}):
             times = [k for k in (found, kind) if pa.types.is_timestamp(k)]
-            # the same instant, whatever the zone it is shown in
+            # the same instant, whatever the time zone of its type is
             wider = pa.timestamp("ns" if any(k.unit == "ns" for k in times) else "us", times[0].tz)
         if wider is None:
             return None

@@ -1,4 +1,4 @@
-"""Polars frames: DataFrames share their columns with the result, LazyFrames get the calls into their plan."""
+"""The Polars host. A result shares unchanged columns with its DataFrame; for a LazyFrame the calls join its plan."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
 
 __all__ = ["PolarsHost", "PolarsReader"]
 
-#: The host of expressions that are Polars'.
+#: The name of the host for Polars expressions.
 HOST = "polars"
 
 
 class PolarsReader:
-    """Polars' expressions, which the host evaluates, and its types."""
+    """Reads Polars expressions and types."""
 
     host = HOST
 
@@ -46,22 +46,22 @@ class PolarsReader:
         return is_instance_by_name(value, "polars", "Expr")
 
     def expression(self, value: Any) -> Expr:
-        """Read an argument, a key or a condition."""
+        """Convert an argument, a key or a condition."""
         return _host(value)
 
     def order(self, value: Any) -> tuple[Expr, bool, bool]:
-        """Read an order key: a Polars expression says nothing of an order."""
+        """Convert an order key; a Polars expression has no direction, so the default applies."""
         return _host(value), False, True
 
     def item(self, value: Any, *, plain: bool, frame_column: Callable[[Any], str | None] | None) -> NoReturn:
-        """Refuse an item, which no Polars expression can be."""
+        """Refuse a Polars expression as an item."""
         raise SpecError(
             "a Polars expression is not a window call; write wr.sum('x').over(wr.window(...)) or a SQL string, and use "
             "Polars expressions as its arguments, keys and filters"
         )
 
     def arrow_type(self, value: Any) -> pa.DataType | None:
-        """Give the Arrow type of a Polars dtype; None for all other values."""
+        """Return the Arrow type of a Polars dtype; None for all other values."""
         classes = (value if isinstance(value, type) else type(value)).__mro__
         if all(c.__module__.partition(".")[0] != "polars" for c in classes):
             return None
@@ -82,7 +82,7 @@ def _host(value: Any) -> HostExpression:
 
 
 class PolarsHost(QueryHost):
-    """Polars' DataFrames and LazyFrames, whose methods mostly have the same names."""
+    """The host of DataFrames and LazyFrames."""
 
     name = "polars"
 
@@ -91,7 +91,7 @@ class PolarsHost(QueryHost):
         return is_instance_by_name(value, "polars", "DataFrame") or _is_lazy(value)
 
     def schema(self, value: Any) -> FrameSchema:
-        """Give the schema of a frame."""
+        """Return the schema of a frame."""
         return FrameSchema(schema_of(value.collect_schema() if _is_lazy(value) else value))
 
     def columns(self, frame: Any) -> list[str]:
@@ -99,7 +99,7 @@ class PolarsHost(QueryHost):
         return list(frame.collect_schema().names())
 
     def run(self, frame: Any, plan: StepPlan, arguments: ComputeArguments) -> Any:
-        """Run the steps of a plan over a DataFrame, or put them into a LazyFrame's own plan."""
+        """Run the steps of a plan over a DataFrame, or add them to the plan of a LazyFrame."""
         presorted = arguments.in_memory() is False
         if _is_lazy(frame):
             return run_lazy(frame, plan, presorted=presorted)
@@ -107,7 +107,7 @@ class PolarsHost(QueryHost):
             return run_steps(_PolarsRunner(plan, run, current(), presorted=presorted), _Working(frame), plan)
 
     def explained(self, frame: Any, plan: StepPlan, sort: bool | None) -> list[list[ExplainedCall]]:
-        """Run the steps of a plan over no rows, and say for each step of calls how they are computed."""
+        """Run the steps of a plan over an empty frame, and return the explanation of each Compute step."""
         import polars as pl
 
         explained: list[list[ExplainedCall]] = []
@@ -121,7 +121,7 @@ class PolarsHost(QueryHost):
             result.collect()
 
     def where(self, frame: Any, condition: Scalar) -> Any:
-        """Keep the rows for which a condition is true, of a LazyFrame within Polars' own plan."""
+        """Keep the rows for which a condition is true; for a LazyFrame, in its plan."""
         if _is_lazy(frame):
             return frame.filter(condition_of(frame, condition, current()))
         return super().where(frame, condition)
@@ -152,7 +152,7 @@ def _is_lazy(frame: Any) -> bool:
 
 
 def run_lazy(frame: pl.LazyFrame, plan: StepPlan, *, presorted: bool) -> pl.LazyFrame:
-    """Put the steps of a plan into a LazyFrame's own; mistakes are raised now, rows are read when it is collected.
+    """Add the steps of a plan to the plan of a LazyFrame. Errors are raised now; rows are read when it is collected.
 
     Parameters
     ----------
@@ -166,27 +166,26 @@ def run_lazy(frame: pl.LazyFrame, plan: StepPlan, *, presorted: bool) -> pl.Lazy
     Returns
     -------
     polars.LazyFrame
-        With the schema it will have.
+        The LazyFrame, with the schema of its result.
     """
     import polars as pl
 
-    # one column brings the rows
+    # one column carries the number of rows
     read = plan.frame_columns() or [0]
     if len(read) < plan.width:
         frame = frame.select(pl.nth(read))
     options = current()
     schema = frame.collect_schema()
-    # what is wrong is found on no rows
+    # a run over no rows finds mistakes
     nothing = _Working(pl.DataFrame(schema=schema))
     result = run_steps(_PolarsRunner(plan, Run(str), options, presorted=False), nothing, plan).schema
-    report = current_reporter()  # Polars may compute on a thread of its own
+    report = current_reporter()  # Polars may call this on another thread
 
     def compute(collected: pl.DataFrame) -> pl.DataFrame:
         with measure(plan.shown, collected.height, report) as run:
             return run_steps(_PolarsRunner(plan, run, options, presorted=presorted), _Working(collected), plan)
 
-    # The function sees whole partitions only if nothing is pushed through it: a filter, slice or projection after it
-    # must stay after it.
+    # The function needs whole partitions, so Polars must not push a later filter, slice or projection below it.
     return frame.map_batches(
         compute,
         predicate_pushdown=False,
@@ -199,17 +198,17 @@ def run_lazy(frame: pl.LazyFrame, plan: StepPlan, *, presorted: bool) -> pl.Lazy
 
 @dataclass(slots=True)
 class _Working:
-    """A DataFrame with the columns of the steps so far."""
+    """A DataFrame with the columns that earlier steps added."""
 
     frame: pl.DataFrame
     #: The names of the columns that hold ordered categories as text.
     ordered: dict[str, str] = field(default_factory=dict)
-    #: How to name a hidden column in a message.
+    #: Names for hidden columns in messages.
     texts: dict[str, str] = field(default_factory=dict)
 
 
 class _PolarsRunner:
-    """Runs steps over a DataFrame, whose columns have the names that the plan has for them."""
+    """Runs steps over a DataFrame, whose columns have the plan's names."""
 
     def __init__(
         self,
@@ -224,11 +223,11 @@ class _PolarsRunner:
         self._run = run
         self._options = options
         self._presorted = presorted
-        #: Takes, for each step of calls, how they are computed.
+        #: Receives the explanation of each Compute step.
         self._explained = explained
 
     def evaluate(self, working: _Working, step: Evaluate) -> _Working:
-        """Add columns of scalars."""
+        """Add the results of scalar expressions."""
         with self._run.stage("evaluate"):
             types = _types_of(working.frame.schema, working.ordered)
             expressions = Expressions(step.scalars, types, self._options)
@@ -237,7 +236,7 @@ class _PolarsRunner:
         return _Working(frame, working.ordered | expressions.ordered, texts)
 
     def compute(self, working: _Working, step: Compute) -> _Working:
-        """Add columns of calls."""
+        """Add the results of calls."""
         import polars as pl
 
         frame = working.frame
@@ -262,7 +261,7 @@ class _PolarsRunner:
                 for row, call in zip(self._explained[-1], step.calls, strict=True)
             ]
         hidden = set(step.names[self._plan.width :]).difference(self._plan.names[i] for i in step.keeps)
-        # by name: a list of Series would have '' renamed
+        # by name, because Polars renames '' in a list of Series
         kept = {name: frame[name] for name in frame.columns if name not in hidden}
         return _Working(pl.DataFrame(kept | results), ordered, working.texts)
 
@@ -279,7 +278,7 @@ class _PolarsRunner:
 
 
 def _types_of(schema: Mapping[str, pl.DataType], ordered: Collection[str] = ()) -> ColumnTypes:
-    """Give the Arrow types of a frame's columns; an Enum is a dictionary that is ordered, and so are ``ordered``."""
+    """Return the Arrow types of a frame's columns; Enums and the columns ``ordered`` are ordered dictionaries."""
     import polars as pl
 
     def type_of(name: str) -> pa.DataType:
@@ -301,9 +300,9 @@ def _arrow_type(dtype: pl.DataType) -> pa.DataType:
 
 
 def _refuse_unreadable(name: str, dtype: pl.DataType, *, shown: bool = False) -> None:
-    """Refuse a column that Arrow has not, or as something else: addresses, and the storage of extension types.
+    """Refuse a column without an Arrow equivalent: Polars would export addresses, or the storage of extension types.
 
-    ``shown`` says that the name is the text of an expression.
+    ``shown`` means that the name is the text of an expression.
     """
     import polars as pl
 
@@ -325,7 +324,7 @@ def _refuse_unreadable(name: str, dtype: pl.DataType, *, shown: bool = False) ->
 
 
 def _read(working: _Working, step: Compute) -> pa.Table:
-    """Give what calls read as Arrow, with Polars' own buffers."""
+    """Return the columns that calls read as Arrow arrays, with Polars' buffers."""
     import polars as pl
 
     frame = working.frame
@@ -347,7 +346,7 @@ def _as_arrow(frame: pl.DataFrame) -> pa.Table:
 
 
 def _decimals(column: pa.ChunkedArray, call: BoundCall) -> pa.ChunkedArray:
-    """Give decimals as Polars has them, with at most 38 digits."""
+    """Convert decimals to Polars' decimals, which have at most 38 digits."""
     kind = column.type
     if not pa.types.is_decimal256(kind):
         return column
@@ -357,7 +356,7 @@ def _decimals(column: pa.ChunkedArray, call: BoundCall) -> pa.ChunkedArray:
 
 
 def _restore(series: pl.Series, call: BoundCall, schema: Mapping[str, pl.DataType]) -> pl.Series:
-    """Give results over an Enum or Categorical column that column's type: Arrow knows only a dictionary."""
+    """Cast results over an Enum or Categorical column to the column's type; in Arrow they are dictionaries."""
     import polars as pl
 
     source = schema.get(call.argument_column() or "")
@@ -373,12 +372,12 @@ def _restore(series: pl.Series, call: BoundCall, schema: Mapping[str, pl.DataTyp
 
 
 def condition_of(frame: pl.LazyFrame, condition: Scalar, options: Options) -> pl.Expr:
-    """Turn a condition into an expression of Polars, checked against a frame's columns and types.
+    """Convert a condition to a Polars expression, and check it against a frame's columns and types.
 
     Parameters
     ----------
     frame
-        The frame that is to be filtered.
+        The frame to be filtered.
     condition
         The condition.
     options
@@ -392,7 +391,7 @@ def condition_of(frame: pl.LazyFrame, condition: Scalar, options: Options) -> pl
     Raises
     ------
     SpecError
-        If it names no column of the frame, or is neither true nor false.
+        If it names an unknown column, or is not boolean.
     """
     import polars as pl
 
@@ -407,7 +406,7 @@ def condition_of(frame: pl.LazyFrame, condition: Scalar, options: Options) -> pl
 
 
 def schema_of(schema: pl.Schema | pl.DataFrame) -> pa.Schema:
-    """Give the Arrow schema of a Polars one."""
+    """Return the Arrow schema of a Polars schema."""
     import polars as pl
 
     frame = schema if isinstance(schema, pl.DataFrame) else pl.DataFrame(schema=schema)

@@ -1,6 +1,6 @@
-"""What a Polars expression reads: which columns, and by which functions other rows than its own.
+"""Analyses Polars expressions: the columns that they read, and the functions that read other rows than their own.
 
-An expression that reads other rows knows no partitions.
+An expression that reads other rows does not respect partitions.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import Any, Final
 
 __all__ = ["columns_and_other_rows"]
 
-# Polars serialises an expression as a tree; these nodes, functions and families of functions are of one row each.
-# What is not listed counts as one that reads other rows: a refusal names it, a wrong answer would not.
+# Polars serialises an expression as a tree. These nodes, functions and families of functions read one row only. All
+# others are taken to read other rows, because an error is better than a wrong result.
 _NODES: Final = {"Alias", "BinaryExpr", "Cast", "Column", "Eval", "KeepName", "Literal", "RenameAlias", "Ternary"}
 _FUNCTIONS: Final = {
     "Abs", "AsStruct", "Atan2", "Ceil", "Clip", "Coalesce", "Cut", "Erf", "Erfc", "Exp", "FillNull", "Floor", "Hash",
@@ -28,17 +28,17 @@ _BOOLEAN: Final = {
     "AllHorizontal", "AnyHorizontal", "IsBetween", "IsClose", "IsFinite", "IsIn", "IsInfinite", "IsNan", "IsNotNan",
     "IsNotNull", "IsNull", "Not",
 }  # fmt: skip
-# What stands for columns by another way than their names.
+# Nodes that select columns by other means than their names.
 _SELECTS_COLUMNS: Final = re.compile('"(Selector|Wildcard|Columns|DtypeColumn|IndexColumn|Nth|Exclude)"|"Column":"\\^')
 _CROSS_ROW: Final = {"ConcatVertical", "Explode"}
-# What these look for, or put in its place, is all of a column where it is not a literal.
+# Functions whose search value or replacement is a whole column if it is not a literal.
 _SET_FUNCTIONS: Final = {
     "ContainsAny", "ContainsMany", "ExtractMany", "FindMany", "IsIn", "Replace", "ReplaceMany", "ReplaceStrict",
 }  # fmt: skip
 
 
 def columns_and_other_rows(expression: Any) -> tuple[frozenset[str] | None, tuple[str, ...]]:
-    """List the columns that a Polars expression reads, and its functions that read other rows than their own.
+    """Return the columns that a Polars expression reads, and its functions that read other rows than their own.
 
     Parameters
     ----------
@@ -48,13 +48,13 @@ def columns_and_other_rows(expression: Any) -> tuple[frozenset[str] | None, tupl
     Returns
     -------
     tuple
-        The columns in lower case, None where it chooses among all that there are; and the functions as Polars has
-        them, ``Over`` for one that names its own partitions; none for an expression of one row.
+        The columns in lower case, or None if it selects columns by other means than names; and the functions by Polars'
+        names, with ``Over`` for an expression with its own partitions. There are none if it reads only its own row.
     """
     try:
         text = expression.meta.serialize(format="json")
         tree = json.loads(text)
-    except Exception:  # a function that cannot be written down
+    except Exception:  # a function that cannot be serialised
         return None, ("a function of the user's",)
     return None if _SELECTS_COLUMNS.search(text) else frozenset(_columns(tree)), _other_rows(tree)
 
@@ -89,7 +89,7 @@ def _other_rows(tree: Any) -> tuple[str, ...]:
 
 
 def _inspect(name: str, content: Any, found: dict[str, None]) -> list[Any]:
-    """Note what a node does, and give those below it."""
+    """Record the functions of a node in ``found``, and return its children."""
     if name == "Function":
         if (function := _cross_row_name(content["function"], content["input"])) is not None:
             found[function] = None
@@ -118,7 +118,7 @@ def _inspect(name: str, content: Any, found: dict[str, None]) -> list[Any]:
 
 
 def _cross_row_name(function: Any, inputs: list[Any]) -> str | None:
-    """Name a function that is not known to be of one row."""
+    """Return the name of a function that is not known to read one row only; None for the others."""
     name, inner, options = function, None, None
     if isinstance(function, dict):
         name, inner = next(iter(function.items()))
@@ -142,7 +142,7 @@ def _is_literal(node: Any) -> bool:
 
 
 def _infers_from_values(name: str | None, options: Any) -> bool:
-    """Whether a function of texts takes a format or a type from the first values of its column."""
+    """Whether a string function infers a format or a type from the first values of its column."""
     if name == "Strptime":
         return bool(options[1]["format"] is None)
     if name == "JsonDecode":
