@@ -16,6 +16,7 @@ from .._model.intervals import Interval
 from .._model.names import Names, ambiguous, unique_names, unknown_column, unused_name
 from .._model.outputs import Output
 from .._model.result_columns import result_column
+from .._model.synonyms import instead_of_function
 from .._model.windows import Bound, Order
 from .._parse.sql_text import column_in_parentheses, columns_of
 from ..exceptions import SpecError, UnsupportedError
@@ -202,6 +203,9 @@ class _Planner:
             raise SpecError(f"{call.sql} has no window; write {call.sql}.over(wr.window(...)), or .over() for all rows")
         frame = window.frame
         function = function_of(call.function) if call.user is None else None
+        if function is None and call.user is None:
+            hint = instead_of_function(call.function)
+            raise SpecError(f'{self.display}: there is no window function "{call.function}"{hint}')
         first = function is not None and not function.is_setting(0)
         return BoundCall(
             function=call.function,
