@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 from ..exceptions import SpecError, shown
 from .checks import refuse_field
 from .intervals import Interval
-from .names import check_text, quoted
+from .names import check_text, quoted, sql_text
 from .protocols import LiteralValue, NumpyArray, PlainValue, PolarsExpr, SparkColumn
 from .replace import replace
 
@@ -408,7 +408,7 @@ def literal_sql(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+        return sql_text(value)
     if isinstance(value, bytes):
         return f"X'{value.hex().upper()}'"
     if isinstance(value, float):

@@ -13,7 +13,7 @@ from .._model.calls import Call, Derived
 from .._model.catalog import function_of
 from .._model.expressions import MAX_DIGITS, Column, Expr, HostExpression, Item, Literal, Scalar, Sql, smallest_decimal
 from .._model.intervals import Interval
-from .._model.names import Names, ambiguous, unique_names, unknown_column, unused_name
+from .._model.names import Names, Role, ambiguous, unique_names, unknown_column, unused_name
 from .._model.outputs import Output
 from .._model.result_columns import result_column
 from .._model.synonyms import instead_of_function
@@ -207,10 +207,16 @@ class _Planner:
             hint = instead_of_function(call.function)
             raise SpecError(f'{self.display}: there is no window function "{call.function}"{hint}')
         first = function is not None and not function.is_setting(0)
+        defaults = () if function is None else function.positions("default")
         return BoundCall(
             function=call.function,
-            args=tuple([self._argument(a, value=first and not i) for i, a in enumerate(call.args)]),
-            partition_by=tuple([self._column(k, key=True) for k in window.partition_by]),
+            args=tuple(
+                [
+                    self._argument(a, value=first and not i, role="default" if i in defaults else "value")
+                    for i, a in enumerate(call.args)
+                ]
+            ),
+            partition_by=tuple([self._column(k, "key") for k in window.partition_by]),
             order_by=tuple([self._order(o) for o in window.order_by]),
             frame=None
             if frame is None
@@ -225,7 +231,7 @@ class _Planner:
             display=self.display,
         )
 
-    def _argument(self, expression: Expr, *, value: bool = False) -> Argument:
+    def _argument(self, expression: Expr, *, value: bool = False, role: Role = "value") -> Argument:
         """Bind an argument; a decimal literal as the ``value`` of a call becomes a column of its type, as in Spark."""
         if isinstance(expression, Literal):
             literal = self._literal(expression.value)
@@ -233,7 +239,7 @@ class _Planner:
                 raise UnsupportedError(f"{self.display}: an interval of months is a value on Spark alone")
             if not value or not (isinstance(literal, Decimal) or expression.text):
                 return LiteralArgument(literal)
-        return ColumnArgument(self._column(expression))
+        return ColumnArgument(self._column(expression, role))
 
     def _literal(self, value: Any) -> Any:
         """Return a literal's value; integers of more than 64 bits become decimals."""
@@ -246,12 +252,12 @@ class _Planner:
         return value
 
     def _order(self, order: Order) -> SortKey:
-        return SortKey(self._column(order.key), order.descending, order.nulls_first)
+        return SortKey(self._column(order.key, "order"), order.descending, order.nulls_first)
 
     def _bound(self, bound: Bound) -> FrameBound:
         return FrameBound(bound.kind, None if bound.offset is None else self._argument(bound.offset))
 
-    def _column(self, expression: Expr, *, key: bool = False) -> str:
+    def _column(self, expression: Expr, role: Role = "value") -> str:
         """Return the name of the column that holds an expression; adds a hidden column if there is none."""
         scalar: Scalar
         if isinstance(expression, Call):
@@ -269,7 +275,7 @@ class _Planner:
         if isinstance(scalar, HostExpression):
             self._check_evaluator(scalar)
             cross_row = [f for f in scalar.other_rows if f != "Over"]
-            if cross_row and self.partitioned and not key:
+            if cross_row and self.partitioned and role != "key":
                 raise UnsupportedError(
                     f"{self.display}: {scalar} reads other rows than its own ({', '.join(cross_row)}), those of other "
                     "partitions among them; write .over(keys) in it, or a window call in place of it"
@@ -280,7 +286,7 @@ class _Planner:
             if index is None:
                 other = self.resolver.unknown_name(scalar.name)
                 if other is None:
-                    raise unknown_column(scalar.name, self.columns.columns[: self.width], self.display)
+                    raise unknown_column(scalar.name, self.columns.columns[: self.width], self.display, role)
                 scalar = other
         if index is None:
             return self._hidden_name(scalar, str(expression))

@@ -14,9 +14,9 @@ from windrow._model.synonyms import SPELLINGS, near_names, spelling
 TABLE = pa.table({"id": [1, 2, 3], "level": [1, 2, 3], "my col": [1, 2, 3], "k": ["a", "a", "b"]})
 
 
-def message_of(action):
+def message_of(function, *args, **named):
     with pytest.raises(wr.WindrowError) as caught:
-        action()
+        function(*args, **named)
     return str(caught.value)
 
 
@@ -55,7 +55,7 @@ def test_near_misses_of_every_public_name_offer_it():
             attributes += 1
             # SQL's names are the same in capitals
             if function_of(name) is not None and function_of(miss.lower()) is None:
-                said = message_of(lambda miss=miss: wr.with_columns(TABLE, f"{miss}(level) OVER ()"))
+                said = message_of(wr.with_columns, TABLE, f"{miss}(level) OVER ()")
                 assert f'"{name}"' in said, (miss, said)
                 functions += 1
     assert attributes > 350
@@ -92,7 +92,7 @@ def test_what_is_offered_for_other_libraries_names_works(python, sql, names):
             getattr(wr, name)
         assert str(caught.value) == f"module 'windrow' has no attribute {name!r}; write {python}"
         if sql and name not in ("unique", "join"):  # which are words of SQL
-            said = message_of(lambda name=name: wr.with_columns(TABLE, f"{name}(level) OVER (ORDER BY id)"))
+            said = message_of(wr.with_columns, TABLE, f"{name}(level) OVER (ORDER BY id)")
             assert f"; write {sql}, in Python {python}" in said
 
 
@@ -125,7 +125,7 @@ def test_moving_and_growing_functions(name):
 def test_what_nobody_knows_leads_to_the_list():
     with pytest.raises(AttributeError, match=r"'qqqq'; dir\(windrow\) lists what it has"):
         wr.qqqq  # noqa: B018
-    said = message_of(lambda: wr.with_columns(TABLE, "qqqq(level) OVER ()"))
+    said = message_of(wr.with_columns, TABLE, "qqqq(level) OVER ()")
     assert said.endswith('there is no window function "qqqq"; windrow.functions.__all__ lists those there are')
     assert near_names("", ["sum"]) == []
     assert not hasattr(wr, "__wrapped__")
@@ -139,3 +139,128 @@ def test_python_adds_no_suggestion_of_its_own():
     except AttributeError as error:
         last = traceback.format_exception(error)[-1]
     assert last.strip().endswith("has no attribute 'summ'; did you mean 'sum' or 'try_sum'?")
+
+
+# ---- names of columns that are none
+
+
+def written(message):
+    """Give the Python that a message ends with."""
+    return eval(message[message.rindex("write ") + len("write ") :], {"wr": wr})
+
+
+COLUMNS = ["id", "level", "my col", "k"]
+
+
+def expression(rng, depth=0):
+    """Draw an expression over the columns of TABLE, as it would be written in Python and in SQL."""
+    kind = rng.randrange(4 if depth < 2 else 1)
+    if kind == 0:
+        name = rng.choice(COLUMNS[:3])
+        return name, f"`{name}`" if " " in name else name
+    if kind == 1:
+        inner = expression(rng, depth + 1)
+        return tuple(f"abs({text})" for text in inner)
+    (a, b), (c, d) = expression(rng, depth + 1), expression(rng, depth + 1)
+    if kind == 2:
+        operator = rng.choice(["+", "-", "*"])
+        return f"{a} {operator} {c}", f"{b} {operator} {d}"
+    return f"{a}*{c}", f"{b}*{d}"
+
+
+def test_an_expression_given_as_a_name_leads_to_expr():
+    rng = random.Random(SEED)
+    compared = 0
+    while compared < 60:
+        text, sql = expression(rng)
+        if text in COLUMNS:
+            continue
+        for use in (
+            lambda e: wr.sum(e).over(),
+            lambda e: wr.lag(e).over(wr.window("k", "id")),
+            lambda e: wr.count().over(wr.window(e)),
+            lambda e: wr.row_number().over(wr.window(order_by=e)),
+            lambda e: wr.first_value("id").order_by(e).over(),
+        ):
+            said = message_of(wr.with_columns, TABLE, y=use(text))
+            assert f"column {text!r} is unknown" in said
+            offered = written(said)
+            wanted = wr.desc(sql[1:]) if sql[1:] in COLUMNS and sql.startswith("-") else wr.expr(sql)
+            assert offered == wanted, said
+            wr.with_columns(TABLE, y=use(offered))
+            compared += 1
+        said = message_of(wr.with_columns, TABLE, y=wr.sum("id").filter(f"{text} > 2").over())
+        wr.with_columns(TABLE, y=wr.sum("id").filter(written(said)).over())
+
+
+def test_an_order_given_as_text_leads_to_asc_and_desc():
+    rng = random.Random(SEED)
+    for _ in range(60):
+        name = rng.choice(COLUMNS)
+        nulls = rng.choice(["", "first", "last"])
+        way = rng.choice(["asc", "desc"] + [""] * bool(nulls))
+        text = " ".join(rng.choice([str.lower, str.upper])(w) for w in (way, nulls and "nulls", nulls) if w)
+        said = message_of(wr.with_columns, TABLE, y=wr.rank().over(wr.window(order_by=f"{name} {text}")))
+        make = wr.desc if way == "desc" else wr.asc
+        assert written(said) == (make(name, nulls=nulls) if nulls else make(name)), said
+        said = message_of(wr.with_columns, TABLE, y=wr.rank().over(wr.window(order_by=["k", f"-{name}"])))
+        assert written(said) == wr.desc(name)
+        said = message_of(wr.with_columns, TABLE, y=wr.rank().over(wr.window(order_by=f"k, {name} {text}")))
+        assert "for several keys write a list, " in said
+        assert eval(said.split("a list, ")[1], {"wr": wr})[0] == "k"
+    said = message_of(wr.with_columns, TABLE, y=wr.rank().over(wr.window(order_by="levle desc")))
+    assert written(said) == wr.desc("level")
+    said = message_of(wr.with_columns, TABLE, y=wr.count().over(wr.window("k,level")))
+    assert said.endswith('for several keys write a list, ["k", "level"]')
+
+
+@pytest.mark.parametrize(
+    ("name", "columns", "hint"),
+    [
+        ("levle", COLUMNS, "; did you mean 'level'?"),
+        ("level desc", COLUMNS, "; did you mean 'level'?"),
+        ("Price (USB)", ["Price (USD)", "day"], "; did you mean 'Price (USD)'?"),
+        ("level-2", ["level", "level_2"], "; did you mean 'level_2'? Or write wr.expr(\"level-2\")"),
+        ("qq = 'a'", ["x"], "; there is 'x'"),
+        ("x = \"a\"", ["x"], "; write wr.expr('x = \"a\"')"),
+        ("x - " + "1" * 2000, ["x"], "; there is 'x'"),
+        (" " * 100_000, ["x"], "; there is 'x'"),
+    ],
+    ids=lambda value: str(value)[:12],
+)  # fmt: skip
+def test_what_stays_a_name(name, columns, hint):
+    table = pa.table({c: [1] for c in columns})
+    said = message_of(wr.with_columns, table, y=wr.sum(name).over())
+    assert said.endswith(f"is unknown{hint}")
+
+
+def test_a_default_that_is_text_leads_to_lit():
+    over = wr.window("k", "id")
+    for function in (wr.lag, wr.lead):
+        for text in ("none", "it's", "\\", 'a "b"'):
+            said = message_of(wr.with_columns, TABLE, y=function("k", 1, text).over(over))
+            python, sql = said.split("for the text write ")[1].split(", in SQL ")
+            literal = eval(python, {"wr": wr})
+            assert literal == wr.lit(text)
+            ours = wr.with_columns(TABLE, y=function("k", 1, literal).over(over))
+            name = function("k").function
+            theirs = wr.with_columns(TABLE, y=f"{name}(k, 1, {sql}) OVER (PARTITION BY k ORDER BY id)")
+            assert text in ours["y"].to_pylist()
+            assert ours.equals(theirs)
+    said = message_of(wr.with_columns, TABLE, y=wr.lag("level", 1, "levle").over(over))
+    assert "'levle' is unknown; did you mean 'level'? A string is a column's name" in said
+
+
+@pytest.mark.parametrize("text", ["level * id AS r", "level + 1", "k", "abs(level)", "level IN (1, 2) AS r"])
+def test_an_item_without_a_window_call_leads_to_sql(text):
+    for make in (wr.with_columns, wr.select):
+        if (make, text) != (wr.select, "k"):
+            said = message_of(make, TABLE, text)
+            assert said.startswith(f"{text!r} has no window call")
+            query = said.split("is computed by ")[1].split(", or by")[0]
+            answer = eval(query, {"wr": wr, "frame": TABLE})
+            assert answer.num_columns == 1
+            assert answer.num_rows == 3
+    assert message_of(wr.select, TABLE, wr.expr("level + 1")).startswith("'level + 1' has no window call")
+    assert "sum(level) has no OVER; write" in message_of(wr.select, TABLE, "sum(level) AS s")
+    assert len(message_of(wr.with_columns, TABLE, "level" + " + 1" * 150)) < 500
