@@ -237,7 +237,7 @@ def _as_expression(text: str, columns: Sequence[str]) -> tuple[str, list[str]]:
     plain = {c.lower() for c in columns if _PLAIN.match(c)}
     found = plain.intersection(w.lower() for w in _WORD.findall(text))
     for column in sorted(columns, key=len, reverse=True):  # a longer name may contain a shorter one
-        if column not in text or _PLAIN.match(column):
+        if not column.strip() or column not in text or _PLAIN.match(column):
             continue
         found.add(column.lower())
         if quoted(column) not in text:

@@ -13,7 +13,7 @@ from .._model.calls import Call, Derived
 from .._model.catalog import function_of
 from .._model.expressions import MAX_DIGITS, Column, Expr, HostExpression, Item, Literal, Scalar, Sql, smallest_decimal
 from .._model.intervals import Interval
-from .._model.names import Names, Role, ambiguous, unique_names, unknown_column, unused_name
+from .._model.names import Names, Role, ambiguous, quoted, unique_names, unknown_column, unused_name
 from .._model.outputs import Output
 from .._model.result_columns import result_column
 from .._model.synonyms import instead_of_function
@@ -201,6 +201,12 @@ class _Planner:
         self.partitioned = window is not None and bool(window.partition_by)
         if window is None:
             raise SpecError(f"{call.sql} has no window; write {call.sql}.over(wr.window(...)), or .over() for all rows")
+        condition = call.condition
+        if isinstance(condition, Literal) and isinstance(condition.value, str):
+            raise SpecError(
+                f"{self.display}: the condition of FILTER is a text, and a condition must be boolean; write a column's "
+                f"name in backticks: {quoted(condition.value)}"
+            )
         frame = window.frame
         function = function_of(call.function) if call.user is None else None
         if function is None and call.user is None:
@@ -221,7 +227,7 @@ class _Planner:
             frame=None
             if frame is None
             else BoundFrame(frame.units, self._bound(frame.start), self._bound(frame.end), frame.exclude),
-            filter=None if call.condition is None else self._column(call.condition),
+            filter=None if condition is None else self._column(condition),
             distinct=call.is_distinct,
             ignore_nulls=call.nulls_ignored,
             argument_order=tuple([self._order(o) for o in call.argument_order]),

@@ -264,3 +264,46 @@ def test_an_item_without_a_window_call_leads_to_sql(text):
     assert message_of(wr.select, TABLE, wr.expr("level + 1")).startswith("'level + 1' has no window call")
     assert "sum(level) has no OVER; write" in message_of(wr.select, TABLE, "sum(level) AS s")
     assert len(message_of(wr.with_columns, TABLE, "level" + " + 1" * 150)) < 500
+
+
+@pytest.mark.parametrize("host", ["table", "pandas", "polars"])
+def test_a_column_in_double_quotes_leads_to_backticks(host):
+    table = pa.table({"my col": [1, 2], "v": ["x", "y"], "flag": [True, False]})
+    if host == "pandas":
+        pytest.importorskip("pandas")
+        table = table.to_pandas()
+    elif host == "polars":
+        table = pytest.importorskip("polars").from_arrow(table)
+    for text in ('sum("my col") OVER ()', 'corr(1, "my col") OVER ()', 'median("my col") OVER ()'):
+        said = message_of(wr.select, table, y=text)
+        assert said.endswith("; \"my col\" is a text in SQL, as 'my col' is, and the column of that name is `my col`")
+        assert len(wr.select(table, y=text.replace('"', "`"))) == 2
+    assert message_of(wr.select, table, y='bool_or("flag") OVER ()').endswith("that name is `flag`")
+    # a text that no column is called by, and one that is not what the error is about
+    for text in ("sum('other') OVER ()", "sum(v) FILTER (WHERE v <> 'flag') OVER ()"):
+        assert message_of(wr.select, table, y=text).endswith("or set ansi=False")
+    said = message_of(wr.select, table, y='count(*) FILTER (WHERE "flag") OVER ()')
+    assert said.endswith("is a text, and a condition must be boolean; write a column's name in backticks: `flag`")
+    assert len(wr.select(table, y="count(*) FILTER (WHERE `flag`) OVER ()")) == 2
+
+
+# ---- frames of rows
+
+
+def test_one_bound_leads_to_a_pair():
+    rng = random.Random(SEED)
+    given = [rng.choice([1, -1]) * rng.randint(1, 10**6) for _ in range(20)]
+    for units in ("rows", "range", "groups"):
+        for bound in given:
+            said = message_of(wr.window, order_by="t", **{units: bound})
+            assert said.startswith(f"{units}={bound}: a frame is a pair")
+            pair = eval(said.rpartition("=")[2])
+            assert pair == (1 - bound if bound > 0 and units != "range" else -abs(bound), 0)
+            wr.window(order_by="t", **{units: pair})
+    assert message_of(wr.window, rows=7).endswith("for 7 rows that end at the current row write rows=(-6, 0)")
+    for text in ("7 days", "-7 days", " +7 days"):
+        assert message_of(wr.window, range=text).endswith('write range=("-7 days", 0)')
+    for other in (True, 0, [1], (1, 2, 3), "x", slice(-6, 0), 1.5, 2**63, "7" * 10_000):
+        said = message_of(wr.window, rows=other)
+        assert said.endswith("for a row and the one before it write rows=(-1, 0)"), said
+        assert len(said) < 300
