@@ -1,5 +1,6 @@
 """A mistake's message leads to what works: what it offers is tried here."""
 
+import decimal
 import random
 import traceback
 
@@ -307,3 +308,85 @@ def test_one_bound_leads_to_a_pair():
         said = message_of(wr.window, rows=other)
         assert said.endswith("for a row and the one before it write rows=(-1, 0)"), said
         assert len(said) < 300
+
+
+# ---- values that are no frame, no column and no literal
+
+
+def test_values_where_a_call_reads_a_column():
+    np, pd, pl = (pytest.importorskip(name) for name in ("numpy", "pandas", "polars"))
+    values = [
+        np.array([1]),
+        pd.Series([1]),
+        pl.Series([1]),
+        pa.array([1]),
+        pa.chunked_array([[1]]),
+        TABLE,
+        pd.Index([1]),
+    ]
+    for value in values:
+        for make in (wr.sum, wr.lag, wr.desc, wr.window, wr.sum("id").filter, lambda v: wr.lag("id", 1, v)):
+            if (make, type(value)) == (wr.sum("id").filter, np.ndarray):
+                continue
+            said = message_of(make, value)
+            assert f"{type(value).__name__} holds values of its own" in said or "keys come in" in said, said
+    for make in (wr.sum, wr.desc, wr.lit, lambda v: wr.lag("id", 1, v)):
+        said = message_of(make, 1j)
+        assert "complex" in said
+        assert "windrow has no" in said
+
+
+def test_columns_of_pandas_that_have_no_type():
+    np, pd = pytest.importorskip("numpy"), pytest.importorskip("pandas")
+    sparse = pd.arrays.SparseArray([1, 0])
+    cases = [
+        (np.array([1j, 2]), "holds complex numbers"),
+        (np.array([1j], dtype="complex64"), "holds complex numbers"),
+        (np.array([1j, 2.5], dtype=object), "holds complex numbers"),
+        (sparse, "is sparse"),
+        ([2**70], "integers of more than 64 bits"),
+        ([-(2**70), None], "integers of more than 64 bits"),
+    ]
+    for values, words in cases:
+        frame = pd.DataFrame({"x": values, "y": 1})
+        with pytest.raises(wr.UnsupportedError, match=f"^column 'x' .*{words}, which windrow does not support"):
+            wr.with_columns(frame, y=wr.max("x").over())
+        # what it says to write
+        said = message_of(wr.with_columns, frame, y=wr.max("x").over())
+        written = said.rpartition(", as " if ", as " in said else "; write ")[2]
+        frame["x"] = eval(written, {"frame": frame.dropna(), "decimal": decimal})
+        wr.with_columns(frame, y=wr.max("x").over())
+    with pytest.raises(wr.DataError, match="cannot be read as one type of Arrow's"):
+        wr.with_columns(pd.DataFrame({"x": [1, "a"]}), y=wr.max("x").over())
+
+
+def test_what_is_no_frame():
+    np, pd, pl = (pytest.importorskip(name) for name in ("numpy", "pandas", "polars"))
+    frame = TABLE.to_pandas()
+    cases = [
+        ({"id": [1]}, "pa.table({'name': values})"),
+        ([1], "to_frame()"),
+        (np.array([1]), "to_frame()"),
+        (pd.Series([1]), "to_frame()"),
+        (pl.Series([1]), "to_frame()"),
+        (pa.array([1]), "pa.table({'name': values})"),
+        (frame.groupby("k"), "wr.window(partition_by=[...])"),
+        (pl.from_arrow(TABLE).group_by("k"), "wr.window(partition_by=[...])"),
+        (3, "objects with __arrow_c_stream__"),
+    ]
+    for value, words in cases:
+        for use in (wr.with_columns, wr.select, wr.explain):
+            said = message_of(use, value, y=wr.sum("id").over())
+            assert "frame" in said
+            assert words in said
+        assert words in message_of(wr.operator, "sum(id) OVER ()", value)
+        assert words in message_of(wr.sql, "SELECT id FROM t", t=value)
+
+
+def test_one_expression_is_one_column():
+    pl = pytest.importorskip("polars")
+    frame = pl.from_arrow(TABLE)
+    for several in (pl.col("id", "level"), pl.all(), pl.col("^l.*$"), pl.col(pl.Int64), pl.exclude("k") * 2):
+        for make in (wr.sum, wr.desc, wr.window, wr.sum("id").filter):
+            assert "one expression is one column: write a call for each" in message_of(make, several)
+    assert wr.with_columns(frame, y=wr.sum(pl.col("id")).over())["y"].to_list() == [6, 6, 6]
