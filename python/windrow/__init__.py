@@ -22,6 +22,7 @@ from . import (
 from ._model.calls import Call
 from ._model.expressions import col, lit
 from ._model.intervals import Interval, interval
+from ._model.synonyms import instead_of_attribute as _instead_of_attribute
 from ._model.windows import Window, asc, desc, following, preceding, window
 from ._parse.sql_text import expr
 from .api import Operator, explain, operator, select, sql, with_columns
@@ -259,7 +260,9 @@ if not TYPE_CHECKING:  # a checker would take every name for one that there is
     def __getattr__(name: str) -> str:
         """Look up the version when it is asked for, as that costs more than all of this package."""
         if name != "__version__":
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            hint = "" if name.startswith("_") else _instead_of_attribute(name, __all__)
+            # with a name of its own and no object, Python adds no suggestion to it
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}", name=name)
         from importlib.metadata import PackageNotFoundError, version
 
         try:

@@ -110,11 +110,16 @@ def suggest(name: str, known: Iterable[str]) -> str:
         ``"; did you mean 'level'?"``; the first valid names if none is similar; empty if there are no valid names.
     """
     names = list(dict.fromkeys(known))
-    lower = {n.lower(): n for n in reversed(names)}
-    close = [lower[n] for n in difflib.get_close_matches(name.lower(), lower, n=3, cutoff=0.6)]
+    close = close_names(name, names)
     if close:
         return "; did you mean " + " or ".join(repr(n) for n in close) + "?"
     if not names:
         return ""
     shown = ", ".join(repr(n) for n in names[:12])
     return f"; there is {shown}" + (f" and {len(names) - 12} more" if len(names) > 12 else "")
+
+
+def close_names(name: str, known: Iterable[str]) -> list[str]:
+    """List up to three of the known names that come close to an unknown one, the closest first."""
+    lower = {n.lower(): n for n in reversed(list(known))}
+    return [lower[n] for n in difflib.get_close_matches(name.lower(), lower, n=3, cutoff=0.6)]

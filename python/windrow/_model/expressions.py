@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 from ..exceptions import SpecError, shown
 from .checks import refuse_field
 from .intervals import Interval
-from .names import check_text, quoted
+from .names import check_text, quoted, sql_text
 from .protocols import LiteralValue, NumpyArray, PlainValue, PolarsExpr, SparkColumn
 from .replace import replace
 
@@ -308,7 +308,10 @@ def lit(value: LiteralValue | Literal | Sequence[LiteralValue] | NumpyArray) -> 
                 f"lit(): {item} is a signalling NaN, which no type of windrow's holds; write Decimal('NaN')"
             )
         if item is not None and not isinstance(item, SCALARS):
-            raise SpecError(f"lit() takes a scalar Python value or a list of them, not {type(item).__name__}")
+            raise SpecError(
+                f"lit(): {type(item).__name__} is a type that windrow has no values of; give a number, a text, bytes, "
+                "a date or time, an interval, or a list of these"
+            )
         if isinstance(item, str):
             check_text(item, "lit()")
         if isinstance(item, int) and abs(item) > _MAX_INTEGER:
@@ -347,6 +350,15 @@ def as_expr(value: Any, role: str) -> Expr:
     plain = _plain(value)
     if plain is None or isinstance(plain, SCALARS):
         return Literal(plain)
+    if isinstance(value, complex):
+        raise SpecError(f"{role}: {shown(value)} is a complex number, and windrow has no type for these")
+    kind = type(value)
+    exports = ("__arrow_c_array__", "__arrow_c_stream__", "to_frame")
+    if kind.__name__ == "ndarray" or any(hasattr(kind, name) for name in exports):
+        raise SpecError(
+            f"{role}: {kind.__name__} holds values of its own, and a call reads columns of the frame; make it a "
+            "column of the frame, and write that column's name"
+        )
     raise SpecError(
         f"{role}: {shown(value)} is neither a column's name nor an expression; "
         "write a string, wr.col(...), wr.lit(...) or wr.expr('SQL')"
@@ -408,7 +420,7 @@ def literal_sql(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+        return sql_text(value)
     if isinstance(value, bytes):
         return f"X'{value.hex().upper()}'"
     if isinstance(value, float):

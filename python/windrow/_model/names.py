@@ -2,22 +2,44 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Final, Literal, NoReturn, TypeAlias
 
-from ..exceptions import SpecError, suggest
+from ..exceptions import SpecError, close_names, shown, suggest
 
 __all__ = [
     "HIDDEN_PREFIX",
     "Names",
+    "Role",
     "ambiguous",
     "check_text",
     "columns_named",
+    "is_expression",
+    "no_window_call",
+    "python_text",
     "quoted",
+    "sql_text",
     "unique_names",
     "unknown_column",
     "unused_name",
 ]
+
+#: What a column is to a call: an argument or a filter, a partition key, an order key, what stands where there is no
+#: row.
+Role: TypeAlias = Literal["value", "key", "order", "default"]
+
+# longer text is not looked at
+_LONGEST: Final = 1000
+_PLAIN: Final = re.compile(r"\w+\Z")
+_WORD: Final = re.compile(r"[^\W\d]\w*")
+_OPERATOR: Final = re.compile(
+    r"[-+*/%<>=!|&^()\[\]]|\b(?:and|or|not|is|in|like|rlike|ilike|between|div|as|case|distinct)\b", re.IGNORECASE
+)
+# an order key as SQL and Django write it
+_DIRECTION: Final = re.compile(
+    r"\s*(-)?\s*(.+?)(?:\s+(asc|desc))?(?:\s+nulls\s+(first|last))?\s*\Z", re.IGNORECASE | re.DOTALL
+)
 
 #: The prefix of the names of hidden columns.
 HIDDEN_PREFIX = "__windrow"
@@ -122,10 +144,104 @@ def ambiguous(name: str, found: Sequence[int], display: str = "") -> NoReturn:
     raise SpecError(f"{where}column {name!r} is ambiguous, {len(found)} columns have that name; rename all but one")
 
 
-def unknown_column(name: str, columns: Sequence[str], display: str = "") -> SpecError:
-    """Make the error for a name that no column has."""
+def unknown_column(name: str, columns: Sequence[str], display: str = "", role: Role = "value") -> SpecError:
+    """Make the error for a name that no column has.
+
+    Parameters
+    ----------
+    name
+        The name.
+    columns
+        The columns there are.
+    display
+        The call it stands in, or nothing.
+    role
+        What the column was to be, which decides what may have been meant.
+
+    Returns
+    -------
+    SpecError
+        The error. Its hint gives near names, or the spelling of what is no name: ``"level * 2"``, ``"id desc"``.
+    """
     where = f"{display}: " if display else ""
-    hint = suggest(name, columns)
+    hint = _instead(name, columns, role) or suggest(name, columns)
+    if role == "default":
+        near = close_names(name, columns)
+        hint = f"{suggest(name, near)} A" if near else "; a"
+        hint += f" string is a column's name: for the text write wr.lit({python_text(name)}), in SQL {sql_text(name)}"
     error = SpecError(f"{where}column {name!r} is unknown{hint}")
     error.column, error.hint = name, hint
     return error
+
+
+def no_window_call(text: str) -> SpecError:
+    """Make the error for a SQL item in which there is no window call."""
+    query = python_text(f"SELECT {text} FROM frame") if len(text) <= 100 else "query"
+    return SpecError(
+        f"{shown(text)} has no window call, which is written fn(...) OVER (PARTITION BY ... ORDER BY ...); an "
+        f"expression without one is computed by wr.sql({query}, frame=frame), or by the frame's own methods"
+    )
+
+
+def is_expression(text: str, columns: Sequence[str]) -> bool:
+    """Whether text that is no column's name is an expression over columns, as far as a look at it can say."""
+    return bool(_as_expression(text, columns)[0])
+
+
+def python_text(text: str) -> str:
+    """Write text as Python does, in double quotes where it can be."""
+    return f'"{text}"' if text.isprintable() and not set(text) & {'"', "\\"} else repr(text)
+
+
+def sql_text(text: str) -> str:
+    """Write text as SQL does."""
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def _instead(name: str, columns: Sequence[str], role: Role) -> str:
+    """Say how to write what is no column's name but an order, a list or an expression; nothing for all else."""
+    keys = [part.strip() for part in name.split(",")] if role in ("key", "order") else []
+    made = [_as_key(key, columns, role)[0] for key in keys]
+    if len(keys) > 1 and all(made):
+        return f"; for several keys write a list, [{', '.join(made)}]"
+    text, near = _as_key(name, columns, role)
+    if not text:
+        return ""
+    return f"; did you mean {' or '.join(map(repr, near))}? Or write {text}" if near else f"; write {text}"
+
+
+def _as_key(key: str, columns: Sequence[str], role: Role) -> tuple[str, list[str]]:
+    """Write in Python what stands as text, and give the columns with names near to it; nothing where it is none."""
+    if key in columns:
+        return python_text(key), []
+    found = _DIRECTION.match(key) if role == "order" and len(key) <= _LONGEST else None
+    if found is not None:
+        minus, column, way, nulls = found.groups()
+        if minus and column not in columns:
+            minus, column = None, f"-{column}"
+        inner, near = _as_key(column, columns, "key")
+        if not inner and (way or nulls) and (close := close_names(column, columns)):
+            inner = python_text(close[0])
+        if not inner or not (minus or way or nulls):
+            return inner, near
+        function = "desc" if bool(minus) != ((way or "").lower() == "desc") else "asc"
+        return f"wr.{function}({inner}" + (f', nulls="{nulls.lower()}")' if nulls else ")"), near
+    expression, near = _as_expression(key, columns)
+    return (f"wr.expr({python_text(expression)})", near) if expression else ("", [])
+
+
+def _as_expression(text: str, columns: Sequence[str]) -> tuple[str, list[str]]:
+    """Write text as SQL if it is an expression that reads columns, and give the other columns with names near to it."""
+    if len(text) > _LONGEST or _OPERATOR.search(text) is None:
+        return "", []
+    plain = {c.lower() for c in columns if _PLAIN.match(c)}
+    found = plain.intersection(w.lower() for w in _WORD.findall(text))
+    for column in sorted(columns, key=len, reverse=True):  # a longer name may contain a shorter one
+        if not column.strip() or column not in text or _PLAIN.match(column):
+            continue
+        found.add(column.lower())
+        if quoted(column) not in text:
+            quotes = quoted(column).replace("\\", r"\\")
+            text = re.sub(rf"(?<!\w){re.escape(column)}(?!\w)", quotes, text)
+    near = [c for c in close_names(text, columns) if c.lower() not in found]
+    return (text, near) if found else ("", [])

@@ -425,8 +425,9 @@ def relative(value: Any, *, start: bool) -> Bound:
 
 def _frame(units: Units, bounds: Any, exclude: Exclude) -> Frame:
     if isinstance(bounds, (str, bytes)) or not isinstance(bounds, Sequence) or len(bounds) != 2:
+        example = f"{units}=(None, 0)"
         raise SpecError(
-            f"{units}= takes a pair (start, end), such as {units}=(-1, 0) or {units}=(None, 0), not {shown(bounds)}"
+            f"{units}={shown(bounds)}: a frame is a pair (start, end), such as {example}; {_pair(units, bounds)}"
         )
     start, end = relative(bounds[0], start=True), relative(bounds[1], start=False)
     # frames of literals that SQL allows, and that are empty on every row: the sign was forgotten
@@ -439,6 +440,19 @@ def _frame(units: Units, bounds: Any, exclude: Exclude) -> Frame:
             f"row; a bound before the row is negative: did you mean {units}=({meant}, {last})?"
         )
     return Frame(units, start, end, exclude)
+
+
+def _pair(units: Units, bounds: Any) -> str:
+    """Say which pair was probably meant by one bound."""
+    if isinstance(bounds, str) and units == "range" and (length := bounds.strip().lstrip("+-"))[:1].isdigit():
+        return f'for what ends at the current row write range=("-{length[:50]}", 0)'
+    if isinstance(bounds, int) and not isinstance(bounds, bool) and 0 < abs(bounds) < _UNBOUNDED:
+        rows = bounds > 0 and units != "range"  # so many, the current one among them
+        start = 1 - bounds if rows else -abs(bounds)
+        return (
+            f"for {f'{bounds} {units} that end' if rows else 'what ends'} at the current row write {units}=({start}, 0)"
+        )
+    return f"for a row and the one before it write {units}=(-1, 0)"
 
 
 def _sign(bound: Bound) -> int | None:

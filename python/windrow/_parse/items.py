@@ -7,8 +7,8 @@ from itertools import chain, starmap
 from typing import Any
 
 from .._model.calls import Call, Derived
-from .._model.expressions import Column, reader_of
-from .._model.names import Names, check_text, unknown_column
+from .._model.expressions import Column, Literal, Sql, reader_of
+from .._model.names import Names, check_text, is_expression, no_window_call, unknown_column
 from .._model.outputs import Output
 from ..exceptions import SpecError, shown
 from .sql_text import parse_item
@@ -59,7 +59,7 @@ def read_items(
         elif names is not None and (plain := _plain_name(item, names)) is not None:
             found = names.named(plain)
             if not found:
-                raise unknown_column(plain, columns)
+                raise no_window_call(plain) if is_expression(plain, columns) else unknown_column(plain, columns)
             if name is not None:
                 raise SpecError(f"select() cannot rename {plain!r} to {name!r}; rename it with the frame's own methods")
             outputs.extend(Output(c, None) for c in dict.fromkeys(columns[i] for i in found))
@@ -128,6 +128,8 @@ def read_item(
         found = reader.item(item, plain=plain, frame_column=frame_column)
         assert isinstance(found, (Call, Derived))
         return found
+    if isinstance(item, (Column, Literal, Sql)):
+        raise no_window_call(str(item))
     raise SpecError(
         f"{shown(item)} is not a window call; write wr.sum('x').over(wr.window(...)), a SQL string, or a dict of these"
     )

@@ -15,7 +15,7 @@ from .._model.calls import Call, Derived, drop_default, literal_flag
 from .._model.catalog import function_names, function_of, functions_within_group
 from .._model.expressions import Column, Expr, HostExpression, Literal, Scalar, Sql
 from .._model.intervals import parse_duration
-from .._model.names import check_text
+from .._model.names import check_text, no_window_call
 from .._model.result_columns import result_column
 from .._model.windows import Bound, Frame, Order, Window, default_frame, normalise_exclude, relative
 from ..exceptions import SpecError, shown
@@ -67,7 +67,8 @@ def parse_item(text: str) -> Call | Derived:
         name = tree.alias
         tree = tree.this
     if tree.find(exp.Window) is None:
-        raise SpecError(f"{text!r} has no window: write it as fn(...) OVER (PARTITION BY ... ORDER BY ...)")
+        refuse_bare_functions(tree)
+        raise no_window_call(text)
     item = read_tree(tree)
     assert isinstance(item, (Call, Derived))
     return item if name is None else item.alias(name)

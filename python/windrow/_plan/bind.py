@@ -14,9 +14,10 @@ from .._model.calls import Call, Derived
 from .._model.catalog import function_of
 from .._model.expressions import MAX_DIGITS, Column, Expr, HostExpression, Item, Literal, Scalar, Sql, smallest_decimal
 from .._model.intervals import Interval
-from .._model.names import Names, ambiguous, unique_names, unknown_column, unused_name
+from .._model.names import Names, Role, ambiguous, quoted, unique_names, unknown_column, unused_name
 from .._model.outputs import Output
 from .._model.result_columns import result_column
+from .._model.synonyms import instead_of_function
 from .._model.windows import Bound, Order
 from .._parse.sql_text import column_in_parentheses, columns_of
 from ..exceptions import SpecError, UnsupportedError
@@ -217,16 +218,32 @@ def _bind(call: Call, name: str, planner: _Planner, inputs: _Inputs) -> BoundCal
     binder = _CallBinder(planner, inputs, call.sql, partitioned=bool(window.partition_by))
     frame = window.frame
     function = function_of(call.function) if call.user is None else None
+    if function is None and call.user is None:
+        raise SpecError(
+            f'{call.sql}: there is no window function "{call.function}"{instead_of_function(call.function)}'
+        )
+    condition = call.condition
+    if isinstance(condition, Literal) and isinstance(condition.value, str):
+        raise SpecError(
+            f"{call.sql}: the condition of FILTER is a text, and a condition must be boolean; write a column's name in "
+            f"backticks: {quoted(condition.value)}"
+        )
+    defaults = () if function is None else function.positions("default")
     first = function is not None and not function.is_setting(0)
     return BoundCall(
         function=call.function,
-        args=tuple([binder.argument(a, value=first and not i) for i, a in enumerate(call.args)]),
-        partition_by=tuple([binder.column(k, key=True) for k in window.partition_by]),
+        args=tuple(
+            [
+                binder.argument(a, value=first and not i, role="default" if i in defaults else "value")
+                for i, a in enumerate(call.args)
+            ]
+        ),
+        partition_by=tuple([binder.column(k, "key") for k in window.partition_by]),
         order_by=tuple([binder.order(o) for o in window.order_by]),
         frame=None
         if frame is None
         else BoundFrame(frame.units, binder.frame_bound(frame.start), binder.frame_bound(frame.end), frame.exclude),
-        filter=None if call.condition is None else binder.column(call.condition),
+        filter=None if condition is None else binder.column(condition),
         distinct=call.is_distinct,
         ignore_nulls=call.nulls_ignored,
         argument_order=tuple([binder.order(o) for o in call.argument_order]),
@@ -247,7 +264,7 @@ class _CallBinder:
         self.display = display
         self._partitioned = partitioned
 
-    def argument(self, expression: Expr, *, value: bool = False) -> Argument:
+    def argument(self, expression: Expr, *, value: bool = False, role: Role = "value") -> Argument:
         """Bind an argument; a decimal literal as the ``value`` of a call becomes a column of its type, as in Spark."""
         if isinstance(expression, Literal):
             literal = self._literal(expression.value)
@@ -255,24 +272,24 @@ class _CallBinder:
                 raise UnsupportedError(f"{self.display}: an interval of months is a value on Spark alone")
             if not value or not (isinstance(literal, Decimal) or expression.text):
                 return LiteralArgument(literal)
-        return ColumnArgument(self.column(expression))
+        return ColumnArgument(self.column(expression, role))
 
     def order(self, order: Order) -> SortKey:
         """Bind an order key."""
-        return SortKey(self.column(order.key), order.descending, order.nulls_first)
+        return SortKey(self.column(order.key, "order"), order.descending, order.nulls_first)
 
     def frame_bound(self, bound: Bound) -> FrameBound:
         """Bind a bound of the frame."""
         return FrameBound(bound.kind, None if bound.offset is None else self.argument(bound.offset))
 
-    def column(self, expression: Expr, *, key: bool = False) -> str:
+    def column(self, expression: Expr, role: Role = "value") -> str:
         """Return the name of the column that holds an expression; adds a hidden column if there is none."""
         scalar = self._scalar(expression)
         index = None
         if isinstance(scalar, HostExpression):
             _check_evaluator(scalar, self._resolver, self.display)
             cross_row = [f for f in scalar.other_rows if f != "Over"]
-            if cross_row and self._partitioned and not key:
+            if cross_row and self._partitioned and role != "key":
                 raise UnsupportedError(
                     f"{self.display}: {scalar} reads other rows than its own ({', '.join(cross_row)}), those of other "
                     "partitions among them; write .over(keys) in it, or a window call in place of it"
@@ -284,7 +301,7 @@ class _CallBinder:
                 other = self._resolver.unknown_name(scalar.name)
                 if other is None:
                     columns = self._planner.columns.columns[: self._planner.width]
-                    raise unknown_column(scalar.name, columns, self.display)
+                    raise unknown_column(scalar.name, columns, self.display, role)
                 scalar = other
         if index is None:
             return self._hidden_name(scalar, str(expression))

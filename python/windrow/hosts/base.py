@@ -260,9 +260,17 @@ def host_of(frame: Any) -> Host:
             f"{type(frame).__name__} is read piece by piece; write dataset.to_table(), or "
             "dataset.scanner().to_reader() to stream it"
         )
+    kind = type(frame).__name__
+    instead = ""
+    if isinstance(frame, Mapping):
+        instead = "; write pa.table({'name': values})"
+    elif kind.endswith(("GroupBy", "GroupedData")):
+        instead = "; give the frame itself, and the keys as wr.window(partition_by=[...])"
+    elif kind in ("Series", "ndarray", "list", "tuple"):
+        instead = "; a frame has columns with names: write pa.table({'name': values}), or series.to_frame()"
     raise SpecError(
-        f"{type(frame).__name__} is not a frame windrow knows: it takes polars, pyarrow, pandas and PySpark frames and "
-        "objects with __arrow_c_stream__"
+        f"{kind} is not a frame windrow knows: it takes polars, pyarrow, pandas and PySpark frames and objects with "
+        f"__arrow_c_stream__{instead}"
     )
 
 

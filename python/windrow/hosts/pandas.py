@@ -27,7 +27,7 @@ from .._parse.query import Query
 from .._plan.bind import plan_steps
 from .._plan.levels import levels
 from .._plan.steps import Project, StepPlan
-from ..exceptions import DataError, SpecError
+from ..exceptions import DataError, SpecError, UnsupportedError, WindrowError
 from ..settings import current
 from .base import ComputeArguments, FrameSchema
 from .query import QueryHost, not_boolean
@@ -246,10 +246,28 @@ class _Columns:
             column = pa.Array.from_pandas(self._frame.iloc[:, index])
             return column.slice(0, 0) if self._without_rows else column
         except _UNREADABLE as error:
-            raise DataError(
-                f"column {self._names[index]!r} ({self._frame.dtypes.iloc[index]}) cannot be read as one type of "
-                f"Arrow's: {error}; cast it first, such as with astype"
-            ) from None
+            raise _unreadable(self._names[index], self._frame.iloc[:, index], error) from None
+
+
+def _unreadable(name: str, values: pd.Series[Any], error: Exception) -> WindrowError:
+    """Make the error for a column that pyarrow has no type for."""
+    what = f"column {name!r} ({values.dtype})"
+    of_numpy = getattr(values.dtype, "kind", "")
+    if of_numpy == "c" or (of_numpy == "O" and any(isinstance(v, complex) for v in values.head(1000))):
+        return UnsupportedError(
+            f"{what} holds complex numbers, which windrow does not support; make columns of their parts, as "
+            f"frame[{name!r}].map(lambda z: z.real)"
+        )
+    if hasattr(values, "sparse"):
+        return UnsupportedError(
+            f"{what} is sparse, which windrow does not support; write frame[{name!r}].sparse.to_dense()"
+        )
+    if isinstance(error, OverflowError):
+        return UnsupportedError(
+            f"{what} holds integers of more than 64 bits, which windrow does not support; make decimals of them, as "
+            f"frame[{name!r}].map(decimal.Decimal)"
+        )
+    return DataError(f"{what} cannot be read as one type of Arrow's: {error}; cast it first, such as with astype")
 
 
 def _series(column: pa.ChunkedArray, read: Sequence[Any]) -> Any:

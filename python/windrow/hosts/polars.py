@@ -76,7 +76,10 @@ class PolarsReader:
 def _host(value: Any) -> HostExpression:
     within_limits(value)
     if value.meta.has_multiple_outputs():
-        raise SpecError(f"{value} is several columns, and one is expected here; write a call for each")
+        raise SpecError(
+            f"{value} is several columns, and one expression is one column: write a call for each of them, or as keys "
+            "a list of their names"
+        )
     reads, other_rows = columns_and_other_rows(value)
     return HostExpression(value, HOST, reads=reads, other_rows=other_rows)
 

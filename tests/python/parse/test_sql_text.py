@@ -124,7 +124,8 @@ def test_a_timestamp_in_the_sessions_zone_is_left_to_the_host():
 @pytest.mark.parametrize(
     ("text", "error", "says"),
     [
-        ("sum(x)", wr.SpecError, "has no window"),
+        ("sum(x)", wr.SpecError, r"sum\(x\) has no OVER; write sum\(x\) OVER"),
+        ("x + 1 AS y", wr.SpecError, "'x \\+ 1 AS y' has no window call"),
         ("sum(x) OVER (ORDER BY", wr.SpecError, "cannot be read as SQL"),
         ("sum(x) OVER () 5", wr.SpecError, "cannot be read as SQL"),
         ("", wr.SpecError, "empty"),

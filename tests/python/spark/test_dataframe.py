@@ -319,7 +319,7 @@ def test_functions_of_spark_alone_are_left_to_spark(spark):
     expected = frame.selectExpr("*", "sum(v) OVER (PARTITION BY k) AS s", f"size({item}) AS n")
     assert out.schema == expected.schema
     assert sorted(out.collect()) == sorted(expected.collect())
-    with pytest.raises(wr.SpecError, match='no window function "summ"; did you mean "sum"'):
+    with pytest.raises(wr.SpecError, match='no window function "summ"; did you mean "sum" or "try_sum"'):
         wr.with_columns(frame, "summ(v) OVER (PARTITION BY k) AS s")
 
 

@@ -135,6 +135,8 @@ class ClassicTree:
         children = self._children(raw)
         if kind == "Alias":
             return Node("alias", str(raw.name()), children=children)
+        if kind == "PythonUDF":  # of rows, or a pandas_udf whose types say nothing of an aggregate
+            return Node("python", str(raw.name()), children=children)
         return Node("other", str(raw.prettyName()) if self._of_classes else "", children=children)
 
     def _function(self, raw: Any) -> Node:

@@ -275,8 +275,9 @@ class _ColumnReader:
             raw = function.children[0]
             function = self.tree.read(raw)
         if function.kind == "python":
+            name = "a lambda" if function.text == "<lambda>" else function.text
             raise UnsupportedError(
-                f"{function.text} is a Python function that Spark runs; write it as wr.aggregate(...), which windrow "
+                f"{name} is a Python function that Spark runs; write it as wr.aggregate(...), which windrow "
                 "runs over every frame"
             )
         if function.kind != "function":

@@ -21,7 +21,7 @@ class Node:
     ----------
     kind
         ``alias``, ``column`` (by its plain name), ``field`` (by a name with parts), ``bound`` (columns of one DataFrame
-        and no other), ``literal``, ``star``, ``sort``, ``function``, ``window``, ``python`` (a Python aggregate),
+        and no other), ``literal``, ``star``, ``sort``, ``function``, ``window``, ``python`` (a Python function),
         ``sql`` (text), or ``other``.
     text
         The name of an alias, a column or a function, also of an ``other`` that may be one; SQL text; for a field or a
