@@ -439,7 +439,8 @@ def explain(
     Returns
     -------
     Explanation
-        Prints as text, shows as a table in a notebook; ``rows`` has one dict per call, ``metrics`` the figures.
+        Prints as text, shows as tables and a timeline in a notebook; ``rows`` has one dict per call, ``metrics`` the
+        figures.
 
     Raises
     ------

@@ -50,7 +50,9 @@ _STYLE = """
 border-bottom:1px solid rgba(128,128,128,.35);color:inherit;white-space:normal;max-width:32rem}
 .windrow-plan thead th{font-weight:500;opacity:.75;white-space:nowrap}
 .windrow-plan th.windrow-order{padding-top:.7rem;font-weight:600}
-.windrow-plan code{font-size:.95em;background:none;border:0;padding:0;color:inherit;overflow-wrap:anywhere}
+.windrow-plan code{font-size:.95em;background:none;border:0;padding:0;color:inherit;overflow-wrap:break-word}
+.windrow-plan .windrow-calls td:nth-child(2){min-width:15rem}
+.windrow-plan .windrow-calls td:nth-child(4){min-width:11rem}
 .windrow-plan small{display:block;font-size:.92em;opacity:.75}
 .windrow-plan p,.windrow-plan ul{margin:.2rem 0 .6rem}
 """
@@ -176,7 +178,7 @@ class Explanation:
         """Give the plan as HTML tables, for notebooks."""
         parts = [f'<div class="windrow-plan"><style>{_STYLE}</style>']
         if self.calls:
-            parts.append(f"<table><thead>{_html_row(_HEADS, 'th')}</thead>")
+            parts.append(f'<table class="windrow-calls"><thead>{_html_row(_HEADS, "th")}</thead>')
             for order, rows in self._by_order():
                 title = f'<tr><th class="windrow-order" colspan="{len(_HEADS)}">{escaped(_one_line(order))}</th></tr>'
                 parts.append(f"<tbody>{title}{''.join(_html_row(_html_cells(row)) for row in rows)}</tbody>")
