@@ -438,7 +438,8 @@ def explain(
     Returns
     -------
     Explanation
-        It prints as text, and as a table in notebooks. ``rows`` has one dict per call, ``metrics`` the measurements.
+        It prints as text, and as tables and a timeline in a notebook. ``rows`` has one dict per call, ``metrics`` the
+        measurements.
 
     Raises
     ------

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import html
 import os
 import textwrap
-import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from operator import index
 from pathlib import Path
@@ -14,6 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from ._display import ACCENT, CHARACTER, CONTRAST, printable, rectangle, svg, svg_text, text_width
 from ._model.replace import replace
 from ._model.windows import Window, asc, default_frame, window as make_window
 from .exceptions import SpecError, shown
@@ -28,14 +27,9 @@ _MOST_ROWS = 60
 _MOST_CHARACTERS = 28
 
 _LINE = 22  # the height of a row
-_CHARACTER = 7.25  # the width of a character of 12 px in the widest of the fonts named
 _GAP = 18  # between columns
 _BAR = 76  # the width of a bar
 _MARGIN = 8
-_FONT = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
-# These two have a contrast of at least 3:1 with white and with black; all else has the colour of the text around.
-_INSIDE = "#3d85d6"
-_OUTSIDE = "#c9720a"
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +208,7 @@ class FramePlot:
     def __str__(self) -> str:
         """Give the drawing as text."""
         cells = [[str(line.position), *line.keys] for line in self._lines]
-        widths = [max(map(_width, column)) for column in zip(self._heads, *cells, strict=True)]
+        widths = [max(map(text_width, column)) for column in zip(self._heads, *cells, strict=True)]
         drawn = [*self._caption, "", _text_line(self._heads, widths)]
         for line, texts in zip(self._lines, cells, strict=True):
             if line.begins_partition and line is not self._lines[0]:
@@ -271,27 +265,25 @@ def _value_text(value: Any) -> str:
 
 def _shortened(text: str) -> str:
     """Cut a text that is too long, and replace what is not printed, which XML may not hold either."""
-    text = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+    text = printable(text)
     return text if len(text) <= _MOST_CHARACTERS else text[: _MOST_CHARACTERS - 1] + "…"
 
 
-def _width(text: str) -> int:
-    """Count the places that a text takes in a font of one width."""
-    return sum(1 + (unicodedata.east_asian_width(c) in "WF") for c in text if not unicodedata.combining(c))
-
-
 def _text_line(texts: Sequence[str], widths: Sequence[int]) -> str:
-    return "  ".join(" " * (width - _width(text)) + text for text, width in zip(texts, widths, strict=True))
+    return "  ".join(" " * (width - text_width(text)) + text for text, width in zip(texts, widths, strict=True))
 
 
 def _svg(plot: FramePlot) -> str:
     columns = list(zip(plot._heads, *([str(r.position), *r.keys] for r in plot._lines), strict=True))
-    widths = [max(map(_width, column)) * _CHARACTER for column in columns]
+    widths = [max(map(text_width, column)) * CHARACTER for column in columns]
     rights = [_MARGIN + sum(widths[: i + 1]) + _GAP * i for i in range(len(widths))]
     bar = rights[-1] + _GAP
     note = bar + _BAR + _GAP / 2
     parts: list[str] = []
-    text = _text_writer(parts)
+
+    def text(x: float, y: float, given: str, *, end: bool = False, faint: bool = False, bold: bool = False) -> None:
+        if given:
+            parts.append(svg_text(x, y + _LINE - 7, given, end=end, faint=faint, bold=bold))
 
     y = _MARGIN
     for clause in plot._caption:
@@ -302,7 +294,7 @@ def _svg(plot: FramePlot) -> str:
         text(right, y, head, end=True, faint=True)
     text(bar, y, "frame", faint=True)
     y += _LINE
-    end = note + len("◀ current row, excluded") * _CHARACTER
+    end = note + len("◀ current row, excluded") * CHARACTER
     for line in plot._lines:
         if line.begins_partition and line is not plot._lines[0]:
             y += 10
@@ -311,39 +303,17 @@ def _svg(plot: FramePlot) -> str:
             parts.append(f'<path {path} stroke="currentColor" stroke-opacity="0.25"/>')
         is_current, is_excluded = line.position == plot.row, line.position in plot.excluded
         if is_current:
-            parts.append(_rect(2, y, end, _LINE, 'fill="currentColor" fill-opacity="0.09" rx="3"'))
+            parts.append(rectangle(2, y, end, _LINE, 'fill="currentColor" fill-opacity="0.09" rx="3"'))
         for i, (right, value) in enumerate(zip(rights, [str(line.position), *line.keys], strict=True)):
             text(right, y, value, end=True, faint=not i or value == "NULL", bold=is_current)
         if line.position in plot.rows:
-            parts.append(_rect(bar, y + 1.5, _BAR, _LINE - 3, f'fill="{_INSIDE}" rx="2"'))
+            parts.append(rectangle(bar, y + 1.5, _BAR, _LINE - 3, f'fill="{ACCENT}" rx="2"'))
         elif is_excluded:
-            dashed = f'fill="none" stroke="{_OUTSIDE}" stroke-width="1.5" stroke-dasharray="4 3" rx="2"'
-            parts.append(_rect(bar + 1, y + 2.5, _BAR - 2, _LINE - 5, dashed))
+            dashed = f'fill="none" stroke="{CONTRAST}" stroke-width="1.5" stroke-dasharray="4 3" rx="2"'
+            parts.append(rectangle(bar + 1, y + 2.5, _BAR - 2, _LINE - 5, dashed))
         notes = ["◀ current row"] * is_current + ["excluded"] * is_excluded
         text(note, y, ", ".join(notes), bold=is_current)
         y += _LINE
-    caption_end = _MARGIN + max(map(_width, plot._caption)) * _CHARACTER
+    caption_end = _MARGIN + max(map(text_width, plot._caption)) * CHARACTER
     width, height = round(max(end, caption_end) + _MARGIN), round(y + _MARGIN)
-    title = html.escape(f"The frame of row {plot.row}: {' '.join(plot._caption)}")
-    # `color-scheme` is for the file on its own, whose text is then light where the page around is dark.
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
-        f'role="img" aria-label="{title}" fill="currentColor" font-family="{_FONT}" font-size="12" '
-        f'style="color-scheme: light dark; max-width: 100%; height: auto">'
-        f"{''.join(parts)}</svg>"
-    )
-
-
-def _rect(x: float, y: float, width: float, height: float, style: str) -> str:
-    return f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" {style}/>'
-
-
-def _text_writer(parts: list[str]) -> Callable[..., None]:
-    def write(x: float, y: float, text: str, *, end: bool = False, faint: bool = False, bold: bool = False) -> None:
-        if not text:
-            return
-        style = ' text-anchor="end"' * end + ' fill-opacity="0.72"' * faint + ' font-weight="600"' * bold
-        place = f'x="{x:.1f}" y="{y + _LINE - 7:.1f}" xml:space="preserve"'
-        parts.append(f"<text {place}{style}>{html.escape(text)}</text>")
-
-    return write
+    return svg(width, height, f"The frame of row {plot.row}: {' '.join(plot._caption)}", parts)

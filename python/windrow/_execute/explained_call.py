@@ -30,7 +30,7 @@ class ExplainedCall:
     sort
         Which sort serves it: a number, and what a host says of it.
     type
-        The type of its results.
+        The type of its results, as the frame's library calls it.
     """
 
     name: str

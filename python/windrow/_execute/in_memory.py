@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
 import pyarrow as pa
 
+from .._model.replace import replace
+from .._plan.bound import BoundCall
 from .._plan.steps import Compute, Evaluate, Project, StepPlan
 from ..settings import Options
 from .evaluate import evaluate
@@ -143,12 +145,39 @@ class ArrowRunner(Generic[R]):
 class _Explainer(ArrowRunner[None]):
     """Runs steps for what is said of them."""
 
+    def __init__(
+        self,
+        options: Options,
+        explained: list[list[ExplainedCall]],
+        type_name: Callable[[BoundCall, pa.Field], str] | None,
+        *,
+        presorted: bool,
+    ) -> None:
+        super().__init__(Run(str), options, presorted=presorted, explained=explained)
+        self._rows = explained
+        self._type_name = type_name
+
+    def compute(self, working: WorkingColumns, step: Compute) -> WorkingColumns:
+        """Have the native module compute calls, and name the types of their results."""
+        working = super().compute(working, step)
+        if self._type_name is not None:
+            fields = [working.field(len(step.names) + i) for i in range(len(step.calls))]
+            named = zip(self._rows[-1], step.calls, fields, strict=True)
+            self._rows[-1] = [replace(row, type=self._type_name(call, field)) for row, call, field in named]
+        return working
+
     def project(self, working: WorkingColumns, step: Project) -> None:
         """Make no result."""
 
 
 def explained_calls(
-    columns: Any, plan: StepPlan, options: Options, schema: pa.Schema | None = None, *, presorted: bool = False
+    columns: Any,
+    plan: StepPlan,
+    options: Options,
+    schema: pa.Schema | None = None,
+    *,
+    presorted: bool = False,
+    type_name: Callable[[BoundCall, pa.Field], str] | None = None,
 ) -> list[list[ExplainedCall]]:
     """Run the steps of a plan over no rows, and say how the calls of each are computed.
 
@@ -164,6 +193,8 @@ def explained_calls(
         The columns' fields, where the frame has such.
     presorted
         Whether the rows must already be grouped and ordered.
+    type_name
+        Gives the host's name for the type of a call's results; None: Arrow's.
 
     Returns
     -------
@@ -176,7 +207,7 @@ def explained_calls(
         Whatever running the plan over such a frame raises.
     """
     explained: list[list[ExplainedCall]] = []
-    runner = _Explainer(Run(str), options, presorted=presorted, explained=explained)
+    runner = _Explainer(options, explained, type_name, presorted=presorted)
     run_steps(runner, WorkingColumns(columns, plan.width, 0, schema), plan)
     return explained
 

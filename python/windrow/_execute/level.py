@@ -126,7 +126,7 @@ class Level:
 
     def explain_rows(self, *, streamed: bool = True) -> list[ExplainedCall]:
         """Explain how each call is computed, as a stream or over all rows at once, in their order."""
-        return explained_plan(self._plan(), streamed=streamed)
+        return explained_plan(self._plan(), self.new_fields, streamed=streamed)
 
     def section_refusal(self) -> str | None:
         """Return why a partition cannot be split across tasks; None if it can."""

@@ -39,13 +39,15 @@ __all__ = [
 ROW_PLACEHOLDER = "__windrow_rows"
 
 
-def explained_plan(plan: Plan, *, streamed: bool) -> list[ExplainedCall]:
+def explained_plan(plan: Plan, fields: Sequence[pa.Field], *, streamed: bool) -> list[ExplainedCall]:
     """Say how a plan computes its calls, over rows that come sorted as a stream or over all at once.
 
     Parameters
     ----------
     plan
         The plan.
+    fields
+        The fields of the results, one for each call.
     streamed
         Whether the rows come sorted, batch by batch.
 
@@ -54,7 +56,8 @@ def explained_plan(plan: Plan, *, streamed: bool) -> list[ExplainedCall]:
     list of ExplainedCall
         One for each call, in their order.
     """
-    return [ExplainedCall(**row) for row in plan.explain(streamed)]
+    rows = zip(plan.explain(streamed), fields, strict=True)
+    return [ExplainedCall(**{**row, "type": str(field.type)}) for row, field in rows]
 
 
 def make_plan(
@@ -326,14 +329,15 @@ def window_columns(
     table, calls = dictionaries.by_position(table)
     plan = make_plan(table.schema, calls, options, ordered)
     dictionaries.check_defaults()
-    if explained is not None:
-        explained.append(dictionaries.explained(explained_plan(plan, streamed=presorted)))
     if presorted:
         fields, made = output_fields(plan), _streamed(plan, table)
     else:
         result = pa.table(plan.compute(table))
         fields, made = list(result.schema), result.columns
-    return dictionaries.result_fields(fields), dictionaries.with_source_dictionaries(made)
+    fields = dictionaries.result_fields(fields)
+    if explained is not None:
+        explained.append(dictionaries.explained(explained_plan(plan, fields, streamed=presorted)))
+    return fields, dictionaries.with_source_dictionaries(made)
 
 
 def _streamed(plan: Plan, table: pa.Table) -> list[pa.ChunkedArray]:

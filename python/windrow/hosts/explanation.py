@@ -2,23 +2,60 @@
 
 from __future__ import annotations
 
-import html
+import re
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Final
 
+from .._display import ACCENT, CHARACTER, escaped, padded, printable, rectangle, svg, svg_text, text_table, text_width
 from .._execute.explained_call import ExplainedCall
-from .._execute.run_metrics import Measured, seconds_text, size_text
+from .._execute.run_metrics import Measured, size_text
 from .._model.replace import replace
 from .._plan.steps import Compute, Evaluate, StepPlan
 
 __all__ = ["Explanation", "explain_plan"]
 
-_NAME_WIDTH = 32
-_WIDTH = 100
-_COLUMNS = ("column", "type", "shape", "strategy", "reads before", "reads after", "frame")
-_MEASURED = ("run", "runs", "rows", "most in one", "sections", "spilled", "peak", "longest", "seconds")
+_WIDTH = 108
+_MOST_NAME = 48
+_COLUMNS = {"column": 24, "type": 22, "frame": 9, "strategy": 12, "reads before": 15, "reads after": 15}
+_LEGEND = {"strategy": 12, "what it does": 68, "cost of a row": 20}
+_BAR = 40  # places of a line of text
+_SVG_BAR = 300
+
+#: What each strategy does, and what a row costs by it.
+STRATEGIES: Final = {
+    "grouped": ("one result per partition, found by its number: rows are not sorted", "constant"),
+    "whole": ("one result per partition, repeated for its rows", "constant"),
+    "scan": ("one pass over the rows, as frames only grow or only shrink", "constant"),
+    "prefix": ("adds the rows that enter a frame, subtracts those that leave it, exactly", "constant"),
+    "index": ("the row that holds the result is found from row numbers", "constant"),
+    "deque": ("a queue of the rows that may still be selected", "constant"),
+    "two_stacks": ("a queue of states that are merged; nothing is subtracted", "constant"),
+    "segment_tree": ("a tree of merged states, read anywhere", "log of frame's rows"),
+    "refold": ("adds rows to one state, from scratch where a frame begins elsewhere", "constant, or frame's rows"),
+    "naive": ("reads each frame from its first row to its last", "the frame's rows"),
+    "wavelet": ("a tree of the values' ranks, read anywhere", "log of distinct values"),
+    "codes": ("values as small numbers, counted as they enter and leave the frame", "constant to log"),
+    "sweep": ("one pass over the frames' ends, with each value's last row", "log of partition's rows"),
+    "blocks": ("a function of yours, called for many frames or for a partition", "the function's"),
+    "spark": ("Spark's own window operator", "Spark's"),
+}
+
+_STYLE = """
+.windrow-plan{color:inherit;font-size:.85rem;line-height:1.4;overflow-x:auto}
+.windrow-plan table{border-collapse:collapse;margin:.2rem 0 .8rem;color:inherit;font-size:inherit}
+.windrow-plan tr{background:none}
+.windrow-plan th,.windrow-plan td{text-align:left;vertical-align:top;padding:.25rem .7rem;border:0;
+border-bottom:1px solid rgba(128,128,128,.35);color:inherit;white-space:normal;max-width:32rem}
+.windrow-plan thead th{font-weight:500;opacity:.75;white-space:nowrap}
+.windrow-plan th.windrow-order{padding-top:.7rem;font-weight:600}
+.windrow-plan code{font-size:.95em;background:none;border:0;padding:0;color:inherit;overflow-wrap:break-word}
+.windrow-plan .windrow-calls td:nth-child(2){min-width:15rem}
+.windrow-plan .windrow-calls td:nth-child(4){min-width:11rem}
+.windrow-plan small{display:block;font-size:.92em;opacity:.75}
+.windrow-plan p,.windrow-plan ul{margin:.2rem 0 .6rem}
+"""
 
 
 def explain_plan(plan: StepPlan, explained: Sequence[Sequence[ExplainedCall]]) -> Explanation:
@@ -80,16 +117,16 @@ def _shown_key(key: str, texts: Mapping[str, str]) -> str:
 
 
 class Explanation:
-    """What :func:`windrow.explain` gives.
+    """What :func:`windrow.explain` gives: text where it is printed, tables in a notebook.
 
     Parameters
     ----------
     calls
         How each call is computed. ``rows`` has one dict per call: ``name``, ``call``, ``partition_by``, ``order_by``,
-        ``frame``, ``shape``, ``strategy``, ``reason``, ``reach_before``, ``reach_after``, ``sort`` and ``type``. The
-        strategy is one of those that :func:`windrow.config` names, or ``"spark"``; ``"grouped"`` sorts no rows, unless
-        partitions cannot be numbered without a sort: by text keys of rows in no order, or where there are about as many
-        as rows.
+        ``frame``, ``shape``, ``strategy``, ``reason``, ``reach_before``, ``reach_after``, ``sort`` and ``type``, which
+        is the result's type as the frame's library calls it. The strategy is one of those that :func:`windrow.config`
+        names, or ``"spark"``; ``"grouped"`` sorts no rows, unless partitions cannot be numbered without a sort: by text
+        keys of rows in no order, or where there are about as many as rows.
     steps
         What the host does around the calls.
     metrics
@@ -116,42 +153,46 @@ class Explanation:
         return str(self)
 
     def __str__(self) -> str:
-        """Give the plan as text: one block per shared order, one line per call, and why."""
+        """Give the plan as text: one block per shared order, one line per call, why, and what the strategies are."""
         lines: list[str] = []
         for order, rows in self._by_order():
-            lines.append(order)
-            lines += _table(_COLUMNS[:-1], [self._cells(r)[:-1] for r in rows])
+            lines += _folded(order, 0)
+            lines += text_table(list(_COLUMNS), list(map(_cells, rows)), list(_COLUMNS.values()), _WIDTH, indent=2)
             lines.append("")
             for row in rows:
                 lines += _folded(row.call if row.name == row.call else f"{row.name}: {row.call}", 2)
-                # A frame that was written stands in the call; one that was not is worth saying.
-                if row.frame and not _says_frame(row.call):
-                    lines.append(f"    frame: {row.frame}, as none was given")
-                lines.append(f"    {row.strategy}: {row.reason}")
+                if (frame := _frame_not_given(row)) is not None:
+                    lines += _folded(f"frame: {frame}", 4)
+                lines += _folded(f"{row.strategy}: {row.reason}", 4)
             lines.append("")
-        lines += self.steps
+        if self.steps:
+            lines += [*(line for step in self.steps for line in _folded(step, 0)), ""]
+        lines += text_table(list(_LEGEND), self._legend(), list(_LEGEND.values()), _WIDTH)
         if self.seconds is not None:
-            lines += [*([""] if self.steps else []), f"computed in {self.seconds:.3f} s"]
-            lines += _table(_MEASURED, self._measured()) if self.metrics else []
-        return "\n".join(lines).rstrip()
+            lines += ["", f"computed in {_seconds(self.seconds)}"]
+            for measured in self.metrics:
+                lines += [*_folded(measured.name, 2), *_folded(_figures(measured), 4), *_text_timeline(measured)]
+        return "\n".join(lines).strip("\n")
 
     def _repr_html_(self) -> str:
         """Give the plan as HTML tables, for notebooks."""
-        parts = ["<div class='windrow-plan'>"]
-        heads = _html_heads((*_COLUMNS[:-1], "why"))
-        for order, rows in self._by_order():
-            parts.append(f"<p><b>{html.escape(order)}</b></p><table>{heads}<tbody>")
-            for row in rows:
-                cells = [*self._cells(row)[:-1], row.reason]
-                tip = html.escape(row.call, quote=True)
-                parts.append(f"<tr title='{tip}'>{_html_cells(cells)}</tr>")
-            parts.append("</tbody></table>")
-        parts += [f"<p>{html.escape(s)}</p>" for s in self.steps]
+        parts = [f'<div class="windrow-plan"><style>{_STYLE}</style>']
+        if self.calls:
+            parts.append(f'<table class="windrow-calls"><thead>{_html_row(_HEADS, "th")}</thead>')
+            for order, rows in self._by_order():
+                title = f'<tr><th class="windrow-order" colspan="{len(_HEADS)}">{escaped(_one_line(order))}</th></tr>'
+                parts.append(f"<tbody>{title}{''.join(_html_row(_html_cells(row)) for row in rows)}</tbody>")
+            parts.append("</table>")
+        if self.steps:
+            parts.append("<ul>" + "".join(f"<li>{escaped(_one_line(s))}</li>" for s in self.steps) + "</ul>")
+        if self.calls:
+            legend = "".join(_html_row(map(escaped, row)) for row in self._legend())
+            parts.append(f"<table><thead>{_html_row(_LEGEND, 'th')}</thead><tbody>{legend}</tbody></table>")
         if self.seconds is not None:
-            parts.append(f"<p><b>computed in {self.seconds:.3f} s</b></p>")
-            if self.metrics:
-                rows_of = "".join(f"<tr>{_html_cells(cells)}</tr>" for cells in self._measured())
-                parts.append(f"<table>{_html_heads(_MEASURED)}<tbody>{rows_of}</tbody></table>")
+            parts.append(f"<p><b>computed in {_seconds(self.seconds)}</b></p>")
+            for measured in self.metrics:
+                parts.append(f"<p>{escaped(_one_line(measured.name))}<small>{escaped(_figures(measured))}</small></p>")
+                parts.append(_svg_timeline(measured))
         return "".join(parts) + "</div>"
 
     def _by_order(self) -> list[tuple[str, list[ExplainedCall]]]:
@@ -166,71 +207,126 @@ class Explanation:
             titled.append((f"{where}: {title}" if where else title, rows))
         return titled
 
-    def _measured(self) -> list[list[str]]:
-        """Give a line of cells for each operator."""
-        lines = []
-        for measured in self.metrics:
-            total = measured.total()
-            lines.append(
-                [
-                    _short(measured.name),
-                    f"{len(measured.runs):,}",
-                    f"{total.rows:,}",
-                    f"{measured.most_rows():,}",
-                    f"{total.sections:,}",
-                    size_text(total.spilled_bytes),
-                    "-" if total.peak_bytes is None else size_text(total.peak_bytes),
-                    f"{total.elapsed:.3f} s",
-                    seconds_text(total.seconds),
-                ]
-            )
-        return lines
-
-    def _cells(self, row: ExplainedCall) -> list[str]:
-        return [
-            _short(row.name),
-            row.type,
-            row.shape or "-",
-            row.strategy,
-            row.reach_before or "nothing",
-            row.reach_after or "nothing",
-            row.frame or "its own",
-        ]
+    def _legend(self) -> list[tuple[str, str, str]]:
+        """Give a line of cells for each strategy that occurs."""
+        found = dict.fromkeys(c.strategy for c in self.calls)
+        return [(name, *STRATEGIES[name]) for name in found if name in STRATEGIES]
 
 
-def _short(name: str) -> str:
-    """Cut a name that would widen the whole table; the line below it has it in full."""
-    return name if len(name) <= _NAME_WIDTH else name[: _NAME_WIDTH - 3] + "..."
+def _cells(row: ExplainedCall) -> list[str]:
+    name = _one_line(row.name)
+    return [
+        name if len(name) <= _MOST_NAME else name[: _MOST_NAME - 3] + "...",  # the line below has it in full
+        _one_line(row.type),
+        row.shape or "-",
+        row.strategy,
+        row.reach_before or "nothing",
+        row.reach_after or "nothing",
+    ]
+
+
+_HEADS = ("column", "call", "type", "strategy", "reads before", "reads after")
+
+
+def _html_cells(row: ExplainedCall) -> list[str]:
+    frame = row.shape or ""
+    if (given := _frame_not_given(row)) is not None:
+        frame = f"{frame} frame: {given}"
+    elif frame:
+        frame += " frame"
+    call = f"<code>{escaped(_one_line(row.call))}</code>"
+    return [
+        f"<b>{escaped(_one_line(row.name))}</b>" if row.name != row.call else "",
+        f"{call}<small>{escaped(frame)}</small>" if frame else call,
+        f"<code>{escaped(_one_line(row.type))}</code>",
+        f"{escaped(row.strategy)}<small>{escaped(_one_line(row.reason))}</small>",
+        escaped(row.reach_before or "nothing"),
+        escaped(row.reach_after or "nothing"),
+    ]
+
+
+def _html_row(cells: Iterable[str], tag: str = "td") -> str:
+    """Write a row of cells that are HTML already."""
+    return "<tr>" + "".join(f"<{tag}>{cell}</{tag}>" for cell in cells) + "</tr>"
+
+
+def _frame_not_given(row: ExplainedCall) -> str | None:
+    """Say the frame of a call that names none; one that was written stands in the call."""
+    if not row.frame or any(f" {units} " in row.call for units in ("ROWS", "RANGE", "GROUPS")):
+        return None
+    return f"{row.frame}, as none was given"
+
+
+def _figures(measured: Measured) -> str:
+    """Say what the runs of an operator came to, but for the time of each stage."""
+    total, runs = measured.total(), len(measured.runs)
+    most = f" in {runs:,} runs, {measured.most_rows():,} in the largest" if runs != 1 else ""
+    peak = "" if total.peak_bytes is None else f"; process peak {size_text(total.peak_bytes)}"
+    longest = f"; {'longest run' if runs != 1 else 'run'} {_seconds(total.elapsed)}"
+    return (
+        f"{_counted(total.rows, 'row')}{most}; {_counted(total.sections, 'section')}; "
+        f"{size_text(total.spilled_bytes)} spilled{peak}{longest}"
+    )
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds:.3f} s" if seconds >= 1 else f"{seconds * 1000:.1f} ms"
+
+
+def _stages(measured: Measured) -> list[tuple[str, str, float, float]]:
+    """Give each stage, its seconds as text, and as shares of all those of the stages before it and its own.
+
+    The stages stand in the order in which they began; they take turns, and the time of each is put together.
+    """
+    seconds = measured.total().seconds
+    total = sum(seconds.values()) or 1.0
+    shares, before = [], 0.0
+    for stage, of in seconds.items():
+        shares.append((stage, _seconds(of), before / total, of / total))
+        before += of
+    return shares
+
+
+def _text_timeline(measured: Measured) -> list[str]:
+    lines = []
+    for stage, seconds, before, share in _stages(measured):
+        length = max(1, round(share * _BAR))
+        bar = " " * min(round(before * _BAR), _BAR - length) + "█" * length
+        lines.append(f"    {padded(stage, 9)}  {padded(bar, _BAR)}  {seconds:>9}")
+    return lines
+
+
+def _svg_timeline(measured: Measured) -> str:
+    """Draw a bar for each stage, which begins where the one above it ends."""
+    parts: list[str] = []
+    stages = _stages(measured)
+    left = max((text_width(stage) for stage, *_ in stages), default=0) * CHARACTER + 12
+    for i, (stage, seconds, before, share) in enumerate(stages):
+        y = 20 * i
+        parts.append(svg_text(0, y + 14, stage, faint=True))
+        length = max(1.5, share * _SVG_BAR)
+        parts.append(rectangle(left, y + 3, _SVG_BAR, 14, 'fill="currentColor" fill-opacity="0.07" rx="2"'))
+        parts.append(rectangle(left + before * _SVG_BAR, y + 3, length, 14, f'fill="{ACCENT}" rx="2"'))
+        parts.append(svg_text(left + _SVG_BAR + 10 + 9 * CHARACTER, y + 14, seconds, end=True))
+    width = round(left + _SVG_BAR + 12 + 9 * CHARACTER)
+    return svg(width, 20 * len(stages), f"Seconds by stage: {measured.name}", parts) if parts else ""
+
+
+def _one_line(text: str) -> str:
+    """Write a text as a line, without what is not printed."""
+    return printable(re.sub("[\t\n\v\f\r]", " ", text))
 
 
 def _folded(text: str, indent: int) -> list[str]:
     """Fold a long line; what follows the first line stands further in."""
     return textwrap.wrap(
-        text,
+        _one_line(text),
         _WIDTH,
         initial_indent=" " * indent,
         subsequent_indent=" " * (indent + 4),
-        break_long_words=False,
         break_on_hyphens=False,
     )
-
-
-def _says_frame(call: str) -> bool:
-    return any(f" {units} " in call for units in ("ROWS", "RANGE", "GROUPS"))
-
-
-def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    widths = [max(len(r[i]) for r in [heads, *rows]) for i in range(len(heads))]
-    return ["  " + _line(cells, widths) for cells in (heads, ["-" * w for w in widths], *rows)]
-
-
-def _html_heads(heads: Sequence[str]) -> str:
-    return "<thead><tr>" + "".join(f"<th style='text-align:left'>{h}</th>" for h in heads) + "</tr></thead>"
-
-
-def _html_cells(cells: Sequence[str]) -> str:
-    return "".join(f"<td style='text-align:left'>{html.escape(c)}</td>" for c in cells)
-
-
-def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
-    return "  ".join(c.ljust(w) for c, w in zip(cells, widths, strict=True)).rstrip()

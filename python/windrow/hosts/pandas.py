@@ -25,6 +25,7 @@ from .._model.windows import Window
 from .._parse.items import read_items
 from .._parse.query import Query
 from .._plan.bind import plan_steps
+from .._plan.bound import BoundCall
 from .._plan.levels import levels
 from .._plan.steps import Project, StepPlan
 from ..exceptions import DataError, SpecError, UnsupportedError, WindrowError
@@ -80,7 +81,15 @@ class PandasHost(QueryHost):
         """Run the steps of a plan over no rows, and say for each step of calls how they are computed."""
         with _index_level_hint(frame):
             columns = _Columns(frame, plan.columns[: plan.width], without_rows=True)
-            return explained_calls(columns, plan, current(), presorted=sort is False)
+            positions = {n: i for i, n in enumerate(plan.names[: plan.width])}
+            shown, read = plan.display_names(), plan.columns_read()
+
+            def type_name(call: BoundCall, field: pa.Field) -> str:
+                output = shown[call.name]
+                of_call = [positions[n] for n in call.columns_read() if n in positions]
+                return _dtype_text(field, [frame.dtypes.iloc[i] for i in (of_call if output is None else read[output])])
+
+            return explained_calls(columns, plan, current(), presorted=sort is False, type_name=type_name)
 
     def query(self, frame: Any, tree: Any) -> Query:
         """Read the tree of a query over a frame."""
@@ -268,6 +277,17 @@ def _unreadable(name: str, values: pd.Series[Any], error: Exception) -> WindrowE
             f"frame[{name!r}].map(decimal.Decimal)"
         )
     return DataError(f"{what} cannot be read as one type of Arrow's: {error}; cast it first, such as with astype")
+
+
+def _dtype_text(field: pa.Field, read: Sequence[Any]) -> str:
+    """Name the dtype of a result; where it has missing values, numpy's whole numbers and booleans are of another."""
+    import pandas as pd
+
+    dtype = _series(pa.chunked_array([], field.type), read).dtype
+    if not field.nullable or isinstance(dtype, pd.api.extensions.ExtensionDtype):
+        return str(dtype)
+    with_missing = {"i": "float64", "u": "float64", "b": "object"}.get(dtype.kind)
+    return str(dtype) if with_missing is None else f"{dtype}, or {with_missing} with NULLs"
 
 
 def _series(column: pa.ChunkedArray, read: Sequence[Any]) -> Any:

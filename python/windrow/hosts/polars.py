@@ -259,9 +259,10 @@ class _PolarsRunner:
             for series, call in zip(computed.iter_columns(), step.calls, strict=True)
         }
         if self._explained is not None:
+            types = [results[call.name].dtype for call in step.calls]
             self._explained[-1] = [
-                replace(row, type="Enum") if isinstance(results[call.name].dtype, pl.Enum) else row
-                for row, call in zip(self._explained[-1], step.calls, strict=True)
+                replace(row, type="Enum" if isinstance(dtype, pl.Enum) else str(dtype))
+                for row, dtype in zip(self._explained[-1], types, strict=True)
             ]
         hidden = set(step.names[self._plan.width :]).difference(self._plan.names[i] for i in step.keeps)
         # by name, because Polars renames '' in a list of Series

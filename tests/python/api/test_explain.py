@@ -29,6 +29,108 @@ def test_html_is_escaped():
     assert "a < b" not in page
 
 
+def random_name(rng):
+    return "".join(rng.choices("ab <>&\"'`;{}()\x01\n\u202e\u00e9\u540d%$", k=rng.randint(1, 30)))
+
+
+def parsed(page):
+    """Parse HTML as XML, which ``_repr_html_`` keeps to."""
+    from xml.etree import ElementTree
+
+    return ElementTree.fromstring(page)
+
+
+def test_html_is_complete_and_holds_no_foreign_elements():
+    """Whatever columns are called; and nothing in it is loaded, or run."""
+    rng, compared = random.Random("explain html"), 0
+    allowed = {"div", "style", "table", "thead", "tbody", "tr", "th", "td", "code", "small", "b", "ul", "li", "p"}
+    drawn = {f"{{http://www.w3.org/2000/svg}}{tag}" for tag in ("svg", "rect", "text")}
+    for _ in range(40):
+        names = list(dict.fromkeys(random_name(rng) for _ in range(4)))
+        table = pa.table({name: [3, 1, 2] for name in names})
+        w = wr.window(rng.choice(names), rng.choice(names), rows=(-2, rng.randint(0, 2)))
+        calls = {f"1{random_name(rng)}": wr.sum(rng.choice(names)).over(w), random_name(rng): wr.max(names[0]).over(w)}
+        metrics = rng.random() < 0.5
+        plan = wr.explain(table, calls, metrics=metrics)
+        root = parsed(plan._repr_html_())
+        assert {e.tag for e in root.iter()} <= allowed | drawn
+        assert "url(" not in root.find("style").text
+        assert {a for e in root.iter() for a in e.attrib}.isdisjoint({"href", "src", "onclick", "onload"})
+        cells = ["".join(e.itertext()) for e in root.iter("td")]
+        shown = "".join(map(str, cells))
+        for row in plan.rows:
+            text = row["call"].translate({10: " ", 1: "\ufffd", 0x202E: "\ufffd"})
+            assert text in shown
+            assert f"{row['strategy']}{row['reason']}" in cells
+            assert row["type"] in cells
+            compared += 1
+        assert (root.find(".//{http://www.w3.org/2000/svg}svg") is not None) == metrics
+    assert compared == 80
+
+
+def test_text_fits_a_page():
+    """No line is wider, and what is cut or folded in a table stands in full below."""
+    pl, rng, folded = pytest.importorskip("polars"), random.Random("explain text"), 0
+    for _ in range(30):
+        names = ["".join(rng.choices("abc_ ", k=rng.choice([3, 30, 200]))).strip() + str(i) for i in range(3)]
+        frame = pl.DataFrame({names[0]: [1], names[1]: [2.0], names[2]: [[{"x" * 40: 1}]]})
+        w = wr.window(names[0], names[1], **{rng.choice(["range", "groups", "rows"]): (-12345678, rng.randint(0, 2))})
+        calls = {rng.choice([names[0], "short"]): wr.sum(names[1]).over(w), "list": wr.first_value(names[2]).over(w)}
+        text = str(wr.explain(frame, calls, metrics=rng.random() < 0.5))
+        assert max(map(len, text.splitlines())) <= 110
+        assert all(line == line.rstrip() for line in text.splitlines())
+        folded += any(line.startswith("      ") for line in text.splitlines())
+    assert folded >= 5
+
+
+def test_each_strategy_is_told_once():
+    from windrow.hosts.explanation import STRATEGIES
+    from windrow.settings import STRATEGIES as KNOWN
+
+    assert set(STRATEGIES) == {*KNOWN, "spark"}
+    told = str(wr.explain(schema, peak, share, wr.min("level").over(wr.window("device", "id", rows=(-1000, 1000)))))
+    legend = told.partition("\nstrategy ")[2].splitlines()[2:]
+    assert len(legend) == len({line.split()[0] for line in legend}) >= 2
+    assert {line.split()[0] for line in legend} <= set(STRATEGIES)
+    page = wr.explain(schema, peak, share)._repr_html_()
+    assert page.count(STRATEGIES["grouped"][0]) == 1
+
+
+def test_types_are_named_as_the_host_names_them():
+    """As the columns of the results are, whatever the values: pandas' own depend on whether there are NULLs."""
+    pl, pandas = map(pytest.importorskip, ("polars", "pandas"))
+    table = pa.table(VALUES | {"b": [True, None, False, True], "f": [1.5, 2.5, None, 1.0]})
+    table = table.append_column("whole", pa.array([1, 2, 3, 4], pa.int16())).append_column("sure", [[True, False] * 2])
+    table = table.append_column("t", pa.array([1, 2, 3, None], pa.timestamp("us", "UTC")))
+    enum = pl.from_arrow(table).with_columns(pl.col("e").cast(pl.Enum(["low", "high"])))
+    frames = {
+        "table": (table, lambda f: dict(zip(f.column_names, map(str, f.schema.types), strict=True))),
+        "polars": (enum, lambda f: {n: "Enum" if isinstance(t, pl.Enum) else str(t) for n, t in f.schema.items()}),
+        "lazy": (enum.lazy(), lambda f: {n: "Enum" if isinstance(t, pl.Enum) else str(t)
+                                         for n, t in f.collect_schema().items()}),
+        "arrow types": (table.to_pandas(types_mapper=pandas.ArrowDtype), lambda f: dict(f.dtypes.astype(str))),
+        "numpy types": (table.drop_columns(["u"]).to_pandas(), lambda f: dict(f.dtypes.astype(str))),
+    }  # fmt: skip
+    compared, either = 0, 0
+    for kind, (frame, types) in frames.items():
+        calls = {
+            f"{f}_{n}": f"{f}({n}) OVER (ORDER BY i {bounds})"
+            for n in table.column_names
+            if not (kind == "numpy types" and n in "ul")
+            for f, bounds in (("first_value", ""), ("lag", ""), ("count", ""), ("array_agg", "ROWS 1 PRECEDING"))
+        }
+        calls |= {"s": "sum(i) OVER ()", "nested": "sum(rank() OVER (ORDER BY i)) OVER ()", "avg": "avg(f) OVER ()"}
+        got = types(wr.with_columns(frame, calls))
+        for row in wr.explain(frame, calls).rows:
+            if row["name"] in calls:
+                one, _, other = row["type"].partition(", or ")
+                assert got[row["name"]] in (one, other.removesuffix(" with NULLs")), (kind, row)
+                compared += 1
+                either += bool(other)
+    assert compared > 200
+    assert either >= 7
+
+
 def test_of_frames():
     table = schema.empty_table()
     assert str(wr.explain(table, peak)) == str(wr.explain(schema, peak))

@@ -173,6 +173,7 @@ def test_explain_computes(kind):
         "stream": Stream(),
     }[kind]
     calls = {"n": f"row_number() OVER ({ORDERED})", "<half>": f"sum(v) OVER ({ORDERED}) / 2"}
+    explained = wr.explain(frame, calls, sort=True)
     plan = wr.explain(frame, calls, metrics=True, sort=True)
     (measured,) = plan.metrics
     (run,) = measured.runs
@@ -180,14 +181,17 @@ def test_explain_computes(kind):
     assert (run.rows, run.sections) == (1000, 1)
     assert plan.seconds >= run.elapsed >= sum(run.seconds.values())
     text = str(plan)
-    assert text.startswith(str(wr.explain(table, calls)))
-    assert "\ncomputed in " in text
-    heads, _, line = text.splitlines()[-3:]
-    assert heads.split()[:3] == ["run", "runs", "rows"]
-    assert line.split()[:5] == ["n,", "<half>", "1", "1,000", "1,000"]
+    before, _, after = text.partition("\n\ncomputed in ")
+    assert before == str(explained)
+    _, name, figures, *stages = after.splitlines()
+    assert name == "  n, <half>"
+    assert figures.startswith("    1,000 rows; 1 section; 0 B spilled; ")
+    assert [line.split()[0] for line in stages] == list(run.seconds)
+    assert all("█" in line for line in stages)
     assert all(line == line.rstrip() for line in text.splitlines())
     page = plan._repr_html_()
-    assert "<th style='text-align:left'>spilled</th>" in page
+    assert "<small>1,000 rows; 1 section; 0 B spilled; " in page
+    assert page.count("<rect") == 2 * len(run.seconds)
     assert "n, &lt;half&gt;" in page
     assert "<half>" not in page
 
@@ -200,7 +204,7 @@ def test_explain_of_a_reader_spills(tmp_path):
     total = plan.metrics[0].total()
     assert (total.rows, total.batches) == (300_000, 300)
     assert total.sections > 10
-    assert f"  {size_text(total.spilled_bytes)}  " in str(plan)
+    assert f"; {size_text(total.spilled_bytes)} spilled; " in str(plan)
 
 
 def test_explain_refuses():

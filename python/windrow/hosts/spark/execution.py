@@ -298,9 +298,8 @@ class SparkRunner:
             accumulator = self._collect_metrics(operator)
             working.frame = working.frame.mapInArrow(operator, spark_schema(operator))
             schema = self._record_results(operator, calls, result_names)
-            self.done[-1].append(
-                StageReport(calls, distribution + sorting, exchange, True, operator.explain_rows(), accumulator)
-            )
+            rows = _in_spark_types(operator.explain_rows(), [schema[result_names[i]] for i in calls])
+            self.done[-1].append(StageReport(calls, distribution + sorting, exchange, True, rows, accumulator))
             distribution, exchange = "the rows are there", False
         return schema, result_names
 
@@ -389,9 +388,8 @@ class SparkRunner:
                 distribution = f"{by} at once (barrier), {split_reason}"
             schema = self._record_results(operator, calls, result_names)
             working.clustering = None
-            self.done[-1].append(
-                StageReport(calls, distribution, not stays_in_place, True, operator.explain_rows(), accumulator)
-            )
+            rows = _in_spark_types(operator.explain_rows(), [schema[result_names[i]] for i in calls])
+            self.done[-1].append(StageReport(calls, distribution, not stays_in_place, True, rows, accumulator))
         return schema, result_names
 
     def _record_results(self, operator: Operator, calls: Sequence[int], result_names: dict[int, str]) -> T.StructType:
@@ -476,6 +474,11 @@ def _passing_columns(
 ) -> set[str]:
     """Return the columns that an operator must pass through: those needed after its stage, and by later calls."""
     return {*needed, *result_names.values(), *(n for calls in later for i in calls for n in native[i].columns_read())}
+
+
+def _in_spark_types(rows: Sequence[ExplainedCall], fields: Sequence[T.StructField]) -> list[ExplainedCall]:
+    """Name the types of results as Spark does."""
+    return [replace(row, type=field.dataType.simpleString()) for row, field in zip(rows, fields, strict=True)]
 
 
 def _result_names(names: Sequence[str], calls: Sequence[int]) -> dict[int, str]:

@@ -144,7 +144,7 @@ def explained_spark_call(
     if asked:
         reason = "engine='spark' leaves all windows to Spark"
     if row is not None:
-        return replace(row, strategy="spark", reason=reason)
+        return replace(row, strategy="spark", reason=reason, type=field.dataType.simpleString())
     return ExplainedCall(
         name=call.name,
         call=call.display,
