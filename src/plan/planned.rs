@@ -37,8 +37,11 @@ pub(crate) struct PlannedCall {
     pub(crate) nulls: Nulls,
     pub(crate) min_rows: Option<u64>,
     pub(crate) frame: FramePlan,
+    /// The strategy over rows in the window's order, and the reason for it.
     pub(crate) strategy: Strategy,
     pub(crate) reason: &'static str,
+    /// The reason to evaluate the call by partition number instead, without sorting, where there is one.
+    pub(crate) grouped: Option<&'static str>,
     pub(crate) before: Reach,
     pub(crate) after: Reach,
     pub(crate) display: String,
@@ -65,6 +68,11 @@ impl PlannedCall {
     pub(crate) fn frame_traits(&self) -> FrameTraits {
         let Self { strategy, frame, .. } = self;
         FrameTraits { strategy: *strategy, monotone: frame.monotone() }
+    }
+
+    /// The strategy over rows in any order, and the reason for it.
+    pub(crate) fn batch_strategy(&self) -> (Strategy, &'static str) {
+        self.grouped.map_or((self.strategy, self.reason), |reason| (Strategy::Grouped, reason))
     }
 
     /// How far an aggregate's result is independent of the order of the frame's rows; `None`: not at all.
