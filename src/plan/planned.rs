@@ -11,7 +11,7 @@ use crate::bounds::resolve::FramePlan;
 use crate::catalog::algebra::Algebra;
 use crate::catalog::function::{Family, Function, OrderSensitivity};
 use crate::catalog::signature::Signature;
-use crate::evaluate::evaluator::FrameTraits;
+use crate::evaluate::multiset::sliding::VisitOrder;
 use crate::model::order_column::OrderColumn;
 use crate::model::reach::Reach;
 use crate::spec::call::Nulls;
@@ -64,10 +64,13 @@ pub(crate) enum PlannedArg {
 }
 
 impl PlannedCall {
-    /// What an evaluator needs to know about the call's frames.
-    pub(crate) fn frame_traits(&self) -> FrameTraits {
-        let Self { strategy, frame, .. } = self;
-        FrameTraits { strategy: *strategy, monotone: frame.monotone() }
+    /// The order in which the values of the call's frames are counted.
+    pub(crate) fn visit_order(&self) -> VisitOrder {
+        match self.strategy {
+            Strategy::Naive => VisitOrder::Naive,
+            _ if self.frame.monotone() => VisitOrder::RowOrder,
+            _ => VisitOrder::Mo,
+        }
     }
 
     /// The strategy over rows in any order, and the reason for it.
