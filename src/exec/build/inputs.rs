@@ -31,6 +31,7 @@ use crate::spec::call::Nulls;
 use crate::spec::literal_array;
 use crate::spec::strategy::Strategy;
 use crate::util::civil::ticks_per_second;
+use crate::util::data_types::decode;
 use crate::util::reserve;
 use crate::util::threads::Threads;
 
@@ -246,10 +247,7 @@ fn read_as(column: &ArrayRef, target: &DataType, ansi: bool) -> Result<ArrayRef>
     reserve::probe(column.len() * target.primitive_width().unwrap_or(0))?;
     reserve::probe_rows(column, column.len())?;
     match (from, target) {
-        (DataType::Dictionary(_, values), _) => read_as(&arrow_cast::cast(column, values)?, target, ansi),
-        (DataType::RunEndEncoded(_, values), _) => {
-            read_as(&arrow_cast::cast(column, values.data_type())?, target, ansi)
-        }
+        (DataType::Dictionary(..) | DataType::RunEndEncoded(..), _) => read_as(&decode(column)?, target, ansi),
         (DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View, DataType::Float64) => {
             doubles(&arrow_cast::cast(column, &DataType::LargeUtf8)?, ansi)
         }
