@@ -29,6 +29,7 @@ use super::calendar::Calendar;
 use crate::error::{Error, Result};
 use crate::model::section::Section;
 use crate::sort::key_order::Coded;
+use crate::util::data_types::decode;
 use crate::util::reserve;
 
 /// The single order key of a RANGE frame with an offset.
@@ -64,11 +65,7 @@ impl SectionKey {
         // For the memory of a cast, of reversed keys, or of 64-bit keys.
         reserve::probe_rows(column, column.len())?;
         reserve::probe(column.len() * size_of::<i64>())?;
-        let column = if column.data_type() == &plan.data_type {
-            ArrayRef::clone(column)
-        } else {
-            arrow_cast::cast(column, &plan.data_type)?
-        };
+        let column = decode(column)?;
         let keys = ordered_keys(&column, &plan.data_type, plan.options.descending)
             .ok_or_else(|| Error::internal(format!("order key {:?} is not a {}", plan.name, plan.data_type)))?;
         let keys = match keys {

@@ -18,6 +18,7 @@ use crate::spec::frame::{Bound, Exclude, Frame, Shape, Units};
 use crate::spec::literal::Literal;
 use crate::spec::sql_text::literal_sql;
 use crate::util::civil::MICROS_PER_DAY;
+use crate::util::data_types::decoded_type;
 
 /// A frame resolved against the order columns and the schema.
 #[derive(Debug, Clone)]
@@ -298,11 +299,7 @@ fn range_key(order: &[OrderColumn], timezone: &str) -> Result<KeyPlan> {
             order.len()
         )));
     };
-    let data_type = match &key.data_type {
-        DataType::Dictionary(_, values) => values.as_ref().clone(),
-        DataType::RunEndEncoded(_, values) => values.data_type().clone(),
-        other => other.clone(),
-    };
+    let data_type = decoded_type(&key.data_type).clone();
     let calendar = Calendar::new(&data_type, key_zone(&data_type, timezone, &key.name)?);
     let plan = KeyPlan { number: key.number, name: key.name.clone(), data_type, options: key.options, calendar };
     if takes_offsets(&plan.data_type) { Ok(plan) } else { Err(unorderable(&plan)) }
@@ -358,7 +355,9 @@ fn literal_count(offset: &Literal, preceding: bool, units: &str) -> Result<i64> 
 mod tests {
     #![allow(clippy::unwrap_used, clippy::needless_pass_by_value)]
 
-    use arrow_schema::SortOptions;
+    use std::sync::Arc;
+
+    use arrow_schema::{Field, SortOptions};
 
     use super::*;
     use crate::error::ErrorKind;
@@ -457,6 +456,9 @@ mod tests {
     fn valid_frames_are_accepted() {
         let (by, on) = (Bound::preceding, Bound::following);
         let dictionary = [DataType::Dictionary(Box::new(DataType::Int8), Box::new(INT))];
+        let ends = Arc::new(Field::new("run_ends", DataType::Int32, false));
+        let values = Arc::new(Field::new("values", dictionary[0].clone(), true));
+        let runs_of_dictionary = [DataType::RunEndEncoded(ends, values)];
         let cases: Vec<(Frame, &[DataType])> = vec![
             (Frame::rows(CurrentRow, by(1)), &[]),
             (Frame::rows(on(1), CurrentRow), &[]),
@@ -466,6 +468,7 @@ mod tests {
             (Frame::range(UnboundedPreceding, UnboundedFollowing), &[]),
             (Frame::range(UnboundedPreceding, CurrentRow), &[DataType::Utf8, INT]),
             (Frame::range(by(1), on(1)), &dictionary),
+            (Frame::range(by(1), on(1)), &runs_of_dictionary),
             (Frame::range(Preceding(interval(1, 0)), Following(interval(0, 0))), &[DataType::Date32]),
         ];
         for (frame, keys) in cases {

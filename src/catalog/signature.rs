@@ -10,6 +10,7 @@ use arrow_schema::{DataType, Field, IntervalUnit, TimeUnit};
 use super::algebra::Algebra;
 use crate::error::{Error, Result};
 use crate::spec::udf::UserFunction;
+use crate::util::data_types::{children, decoded_type};
 
 /// The types of a call, and the algebra of its states.
 #[derive(Debug, Clone, PartialEq)]
@@ -81,7 +82,7 @@ pub(crate) fn of_user(function: &UserFunction, types: Vec<DataType>, modifiers: 
 impl CallTypes<'_> {
     /// The type of the argument at this index, dictionaries and runs decoded.
     fn values(&self, index: usize) -> &DataType {
-        self.types.get(index).map_or(&DataType::Null, values)
+        self.types.get(index).map_or(&DataType::Null, decoded_type)
     }
 
     /// The type of the first argument, dictionaries and runs included.
@@ -362,7 +363,7 @@ pub(super) fn counter(given: &CallTypes) -> Result<Signature> {
         return Err(refused(given.name, first, "a number"));
     }
     let mut signature = unary(first.clone(), first.clone(), Algebra::Positional);
-    if let Some(start) = given.types.get(1).map(values) {
+    if let Some(start) = given.types.get(1).map(decoded_type) {
         if !matches!(start, DataType::Timestamp(..)) {
             return Err(Error::spec(format!("the start of {} is a timestamp, not {start}; cast it", given.name)));
         }
@@ -467,7 +468,7 @@ fn list_of(element: DataType, nullable: bool) -> DataType {
 
 /// Whether values are stored apart from the rows and may be null where no row is.
 fn encoded(data_type: &DataType) -> bool {
-    values(data_type) != data_type
+    decoded_type(data_type) != data_type
 }
 
 /// Whether the type is a number or an untyped NULL.
@@ -482,30 +483,12 @@ pub(crate) fn is_moment(data_type: &DataType) -> bool {
     data_type.is_temporal() && !several
 }
 
-/// The value type of a dictionary or run-end-encoded type; any other type unchanged.
-#[must_use]
-pub(crate) fn values(data_type: &DataType) -> &DataType {
-    match data_type {
-        DataType::Dictionary(_, values) => self::values(values),
-        DataType::RunEndEncoded(_, values) => self::values(values.data_type()),
-        other => other,
-    }
-}
-
 /// Whether values of the type can be compared, so that they can be keys and have a minimum.
 #[must_use]
 pub(crate) fn orderable(data_type: &DataType) -> bool {
     match data_type {
         DataType::Map(..) | DataType::Union(..) | DataType::Interval(IntervalUnit::MonthDayNano) => false,
-        DataType::Struct(fields) => fields.iter().all(|field| orderable(field.data_type())),
-        DataType::List(field)
-        | DataType::LargeList(field)
-        | DataType::ListView(field)
-        | DataType::LargeListView(field)
-        | DataType::FixedSizeList(field, _) => orderable(field.data_type()),
-        DataType::Dictionary(_, values) => orderable(values),
-        DataType::RunEndEncoded(_, values) => orderable(values.data_type()),
-        _ => true,
+        _ => children(data_type).into_iter().all(orderable),
     }
 }
 

@@ -50,12 +50,10 @@ pub(crate) fn evaluator_for_retractable<A: Aggregate<Accumulator: Removable> + '
 }
 
 /// The strategies of [`common_evaluator_for_mergeable`].
-pub(crate) const COMMON_FOR_MERGEABLE: [Strategy; 4] =
-    [Strategy::Grouped, Strategy::Whole, Strategy::Scan, Strategy::TwoStacks];
+pub(crate) const COMMON_FOR_MERGEABLE: [Strategy; 3] = [Strategy::Whole, Strategy::Scan, Strategy::TwoStacks];
 
 /// The strategies of [`common_evaluator_for_retractable`].
-pub(crate) const COMMON_FOR_RETRACTABLE: [Strategy; 4] =
-    [Strategy::Grouped, Strategy::Whole, Strategy::Scan, Strategy::Prefix];
+pub(crate) const COMMON_FOR_RETRACTABLE: [Strategy; 3] = [Strategy::Whole, Strategy::Scan, Strategy::Prefix];
 
 /// As [`evaluator_for_mergeable`], restricted to the strategies that a plan chooses for most frames, because each
 /// strategy is compiled for each aggregate.
@@ -68,9 +66,7 @@ pub(crate) fn common_evaluator_for_mergeable<A: Aggregate + 'static>(
     section: &Section,
 ) -> Result<Box<dyn Evaluator>> {
     match strategy {
-        Strategy::Grouped | Strategy::Whole => {
-            Ok(AggregateEvaluator::boxed(aggregate, whole::Whole { exact: false }, section))
-        }
+        Strategy::Whole => Ok(AggregateEvaluator::boxed(aggregate, whole::Whole { exact: false }, section)),
         Strategy::Scan => Ok(AggregateEvaluator::boxed(aggregate, scan::Scan::new(section), section)),
         Strategy::TwoStacks => Ok(AggregateEvaluator::boxed(aggregate, two_stacks::TwoStacks, section)),
         other => Err(unserved_strategy(other)),
@@ -87,7 +83,7 @@ pub(crate) fn common_evaluator_for_retractable<A: Aggregate<Accumulator: Removab
     section: &Section,
 ) -> Result<Box<dyn Evaluator>> {
     match strategy {
-        Strategy::Grouped | Strategy::Whole => {
+        Strategy::Whole => {
             Ok(AggregateEvaluator::boxed(aggregate, whole::Whole { exact: A::Accumulator::MERGE_IS_EXACT }, section))
         }
         Strategy::Scan => Ok(AggregateEvaluator::boxed(aggregate, scan::Scan::new(section), section)),
@@ -107,9 +103,7 @@ pub(crate) fn evaluator_for_selective<A: Aggregate<Accumulator: Selective> + 'st
 ) -> Result<Box<dyn Evaluator>> {
     match strategy {
         Strategy::Deque => Ok(AggregateEvaluator::boxed(aggregate, deque::Deque, section)),
-        Strategy::Grouped | Strategy::Whole => {
-            Ok(AggregateEvaluator::boxed(aggregate, whole::Whole { exact: true }, section))
-        }
+        Strategy::Whole => Ok(AggregateEvaluator::boxed(aggregate, whole::Whole { exact: true }, section)),
         other => evaluator_for_mergeable(aggregate, other, section),
     }
 }

@@ -11,7 +11,6 @@ use crate::error::{Error, Result};
 use crate::model::carry::Carry;
 use crate::model::group_ids::RowGroups;
 use crate::sort::sort_column::SortColumn;
-use crate::spec::strategy::Strategy;
 use crate::util::cancel::Cancel;
 use crate::util::threads::Threads;
 
@@ -111,13 +110,4 @@ pub(crate) fn for_each_block(
         f(&bounds)?;
     }
     Ok(())
-}
-
-/// Determines how an evaluator visits the frames of a call.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct FrameTraits {
-    /// The strategy chosen by the plan.
-    pub(crate) strategy: Strategy,
-    /// Neither end of a frame moves back from one row to the next.
-    pub(crate) monotone: bool,
 }

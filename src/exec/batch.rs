@@ -32,7 +32,6 @@ use crate::plan::planned::{Plan, PlannedArg, PlannedCall, PlannedOrder};
 use crate::sort::boundaries;
 use crate::sort::sort_column::SortColumn;
 use crate::sort::sort_to_indices::{self, SortedIndices};
-use crate::spec::strategy::Strategy;
 use crate::util::boundaries::Boundaries;
 use crate::util::cancel::Cancel;
 use crate::util::reserve;
@@ -145,7 +144,7 @@ impl<'a> OrderBatch<'a> {
         let mut left = Vec::new();
         for pass in passes {
             let answer = || {
-                if plan.first_call(pass).strategy != Strategy::Grouped {
+                if plan.first_call(pass).grouped.is_none() {
                     return Ok(None);
                 }
                 let evaluator = build::evaluator(plan, pass, &section, groups.is_in_runs(), self.threads)?;
@@ -163,7 +162,7 @@ impl<'a> OrderBatch<'a> {
 
     /// The partition number of each row, and the plan under which at least one call has one result per partition.
     fn groups(&self, passes: &[&[usize]], keys: &[ArrayRef]) -> Result<Option<(&'a Plan, RowGroups)>> {
-        let worth = |plan: &Plan| passes.iter().any(|pass| plan.first_call(pass).strategy == Strategy::Grouped);
+        let worth = |plan: &Plan| passes.iter().any(|pass| plan.first_call(pass).grouped.is_some());
         if worth(self.plan) {
             let groups = assign::assign_group_ids(keys, self.rows, 0, self.threads)?;
             return Ok(groups.map(|groups| (self.plan, groups)));

@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use crate::catalog::algebra::Algebra;
 use crate::plan::planned::PlannedCall;
 use crate::spec::strategy::Strategy;
 use crate::util::threads::Threads;
@@ -20,8 +19,6 @@ pub(crate) fn ranges(call: &PlannedCall, own: &Range<usize>, threads: &Threads) 
     let frame = call.frame.frame();
     let begins_anywhere = match call.strategy {
         Strategy::Index => true,
-        // One row per partition, where partitions could not be numbered.
-        Strategy::Grouped => call.signature.algebra == Algebra::Positional,
         // The first frame of each piece is folded from scratch.
         Strategy::Prefix | Strategy::TwoStacks | Strategy::Deque | Strategy::Naive => {
             frame.width().is_some_and(|width| width <= ROWS_PER_BLOCK as i128 / 8)

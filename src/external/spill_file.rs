@@ -26,6 +26,7 @@ use arrow_select::take::take;
 use crc32fast::Hasher;
 
 use crate::error::{Error, Remedy, Result};
+use crate::util::data_types::children;
 use crate::util::shown::compact;
 
 /// The size of the write buffer.
@@ -354,18 +355,10 @@ fn compact_batch(batch: &RecordBatch) -> Result<RecordBatch> {
 }
 
 fn has_union_in_list(data_type: &DataType, in_list: bool) -> bool {
+    let in_children = |in_list| children(data_type).into_iter().any(|child| has_union_in_list(child, in_list));
     match data_type {
-        DataType::Union(fields, _) => {
-            in_list || fields.iter().any(|(_, field)| has_union_in_list(field.data_type(), false))
-        }
-        DataType::Struct(fields) => fields.iter().any(|field| has_union_in_list(field.data_type(), in_list)),
-        DataType::List(field)
-        | DataType::LargeList(field)
-        | DataType::ListView(field)
-        | DataType::LargeListView(field)
-        | DataType::FixedSizeList(field, _)
-        | DataType::Map(field, _)
-        | DataType::RunEndEncoded(_, field) => has_union_in_list(field.data_type(), true),
-        _ => false,
+        DataType::Union(..) => in_list || in_children(false),
+        DataType::Struct(_) => in_children(in_list),
+        _ => in_children(true),
     }
 }

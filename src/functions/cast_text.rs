@@ -15,6 +15,7 @@ use super::native::to_primitive;
 use crate::bounds::timezone::{ZoneClock, named_zone};
 use crate::error::{Error, Result};
 use crate::util::civil::{SECONDS_PER_DAY, date_of, ticks_per_second};
+use crate::util::data_types::decode;
 
 /// The values of `column` as strings.
 ///
@@ -37,8 +38,7 @@ pub(crate) fn cast_to_text(column: &ArrayRef) -> Result<LargeStringArray> {
         Ok(texts.finish())
     };
     match column.data_type() {
-        DataType::Dictionary(_, values) => cast_to_text(&cast(column, values)?),
-        DataType::RunEndEncoded(_, values) => cast_to_text(&cast(column, values.data_type())?),
+        DataType::Dictionary(..) | DataType::RunEndEncoded(..) => cast_to_text(&decode(column)?),
         DataType::Float16 => cast_to_text(&cast(column, &DataType::Float32)?),
         DataType::Float32 => {
             let values = column.as_primitive::<Float32Type>();

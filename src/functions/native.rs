@@ -16,6 +16,7 @@ use crate::model::physical_type::PhysicalType;
 use crate::model::row_mask::RowMask;
 use crate::sort::key_order::normalise;
 use crate::util::bitmap::{WORD_BITS, word};
+use crate::util::data_types::children;
 
 /// Whether an array of `from` can be relabelled as `to`: the same native type in the same bytes.
 fn same_layout(from: &DataType, to: &DataType) -> bool {
@@ -56,15 +57,9 @@ pub(crate) fn canonical(array: &ArrayRef) -> Result<ArrayRef> {
 fn has_floats(data_type: &DataType) -> bool {
     match data_type {
         DataType::Float16 | DataType::Float32 | DataType::Float64 => true,
-        DataType::Struct(fields) => fields.iter().any(|field| has_floats(field.data_type())),
-        DataType::List(field)
-        | DataType::LargeList(field)
-        | DataType::ListView(field)
-        | DataType::LargeListView(field)
-        | DataType::FixedSizeList(field, _) => has_floats(field.data_type()),
-        DataType::Dictionary(_, values) => has_floats(values),
-        DataType::RunEndEncoded(_, values) => has_floats(values.data_type()),
-        _ => false,
+        // They have no normal form.
+        DataType::Map(..) | DataType::Union(..) => false,
+        _ => children(data_type).into_iter().any(has_floats),
     }
 }
 

@@ -33,15 +33,14 @@ pub(super) fn applicable(order: &PlannedOrder, call: &PlannedCall) -> Vec<Strate
     strategies.chain(by_updates.then_some(Strategy::Refold)).collect()
 }
 
-/// The cheapest strategy and the reason for it.
-pub(super) fn choose(order: &PlannedOrder, call: &PlannedCall) -> (Strategy, &'static str) {
-    if has_one_result_per_partition(order, call) {
-        return (Strategy::Grouped, "a partition has one answer, which takes its rows in any order");
-    }
-    choose_sorted(call)
+/// Chooses the cheapest strategy, and whether the rows need sorting.
+pub(super) fn choose(order: &PlannedOrder, call: &mut PlannedCall) {
+    (call.strategy, call.reason) = choose_sorted(call);
+    call.grouped = has_one_result_per_partition(order, call)
+        .then_some("a partition has one answer, which takes its rows in any order");
 }
 
-/// As [`choose`], for rows in the window's order.
+/// The cheapest strategy for rows in the window's order, and the reason for it.
 fn choose_sorted(call: &PlannedCall) -> (Strategy, &'static str) {
     let PlannedCall { function, signature, frame, .. } = call;
     // The selected value is itself of a primitive type.
@@ -191,45 +190,33 @@ impl Plan {
         self.calls.get(call).map_or_else(Vec::new, |call| applicable(&self.orders[call.order], call))
     }
 
-    /// The plan for sorted input, where avoiding the sort has no advantage.
-    pub(super) fn over_sorted_rows(&self) -> Self {
-        let mut plan = self.clone();
-        plan.sort_for(|_| true);
-        plan
-    }
-
-    /// Chooses anew, for sorted rows, the strategies of grouped calls of these orders.
-    fn sort_for(&mut self, orders: impl Fn(usize) -> bool) {
-        for call in self.calls.iter_mut().filter(|call| call.strategy == Strategy::Grouped && orders(call.order)) {
-            (call.strategy, call.reason) = choose_sorted(call);
-        }
-    }
-
     /// If one call of an order needs its rows sorted, all calls of that order use the sorted rows.
     pub(super) fn share_sorts(&mut self) {
         let sorted = |&order: &usize| {
             let mut leaders = self.passes.iter().map(|pass| self.first_call(pass)).filter(|call| call.order == order);
-            !self.orders[order].order_by.is_empty() && leaders.any(|call| call.strategy != Strategy::Grouped)
+            !self.orders[order].order_by.is_empty() && leaders.any(|call| call.grouped.is_none())
         };
         let sorted: Vec<_> = (0..self.orders.len()).filter(sorted).collect();
-        self.sort_for(|order| sorted.contains(&order));
+        for call in self.calls.iter_mut().filter(|call| sorted.contains(&call.order)) {
+            call.grouped = None;
+        }
     }
 
     /// The plan for partitions so short that no frame ends within them: frames by a number of rows become frames over
     /// the whole partition, which are cheaper. `None` if there are no such frames, or a strategy is set explicitly.
     pub(crate) fn with_entire_frames(&self) -> Option<Self> {
-        if self.options.strategy.is_some() {
+        let widens = |call: &PlannedCall| call.user.is_none() && call.frame.with_entire_frame().is_some();
+        if self.options.strategy.is_some() || !self.calls.iter().any(widens) {
             return None;
         }
         let mut plan = self.clone();
-        let mut any = false;
         for call in plan.calls.iter_mut().filter(|call| call.user.is_none()) {
             if let Some((frame, _)) = call.frame.with_entire_frame() {
-                (call.frame, any) = (frame, true);
+                call.frame = frame;
             }
-            (call.strategy, call.reason) = choose(&plan.orders[call.order], call);
+            choose(&plan.orders[call.order], call);
         }
         plan.share_sorts();
-        any.then_some(plan)
+        Some(plan)
     }
 }

@@ -2,7 +2,7 @@
 
 use arrow_schema::DataType;
 
-use super::planned::Plan;
+use super::planned::{Plan, PlannedCall};
 use crate::model::reach::Reach;
 use crate::spec::frame::Shape;
 use crate::spec::sql_text::{frame, order_key};
@@ -56,19 +56,23 @@ impl Plan {
     /// How each call will be evaluated over a batch.
     #[must_use]
     pub fn explain(&self) -> Vec<Explanation> {
-        explain(self, self.with_entire_frames().as_ref())
+        explain(self, self.with_entire_frames().as_ref(), PlannedCall::batch_strategy)
     }
 
     /// How each call will be evaluated over sorted input, such as a stream.
     #[must_use]
     pub fn explain_sorted(&self) -> Vec<Explanation> {
-        explain(&self.over_sorted_rows(), None)
+        explain(self, None, |call| (call.strategy, call.reason))
     }
 }
 
 /// How each call of `plan` will be evaluated; `wide` is the plan for partitions so short that no frame ends within
-/// them.
-fn explain(plan: &Plan, wide: Option<&Plan>) -> Vec<Explanation> {
+/// them, and `chosen` gives a call's strategy and the reason for it.
+fn explain(
+    plan: &Plan,
+    wide: Option<&Plan>,
+    chosen: impl Fn(&PlannedCall) -> (Strategy, &'static str),
+) -> Vec<Explanation> {
     let columns = plan.output_schema().fields().iter().zip(&plan.calls).enumerate();
     columns
         .map(|(number, (field, call))| {
@@ -76,6 +80,8 @@ fn explain(plan: &Plan, wide: Option<&Plan>) -> Vec<Explanation> {
                 plan.passes.iter().find(|pass| pass[1..].contains(&number)).map(|pass| plan.first_call(pass));
             let order = &plan.orders[call.order];
             let name_of = |place: usize| plan.schema.field(order.columns[place]).name().clone();
+            let (strategy, reason) = chosen(first_call.unwrap_or(call));
+            let wide_strategy = wide.map(|wide| chosen(&wide.calls[number]).0);
             let framed = call.function.takes_frame(!call.argument_order.is_empty());
             Explanation {
                 name: field.name().clone(),
@@ -84,14 +90,13 @@ fn explain(plan: &Plan, wide: Option<&Plan>) -> Vec<Explanation> {
                 order_by: order.order_by.iter().map(|key| order_key(&key.name, key.options)).collect(),
                 frame: framed.then(|| frame(call.frame.frame())),
                 shape: framed.then(|| call.frame.shape()),
-                strategy: first_call.unwrap_or(call).strategy,
-                reason: match (first_call, wide.map(|wide| wide.calls[number].strategy), call.frame.with_entire_frame())
-                {
+                strategy,
+                reason: match (first_call, wide_strategy, call.frame.with_entire_frame()) {
                     (Some(first_call), ..) => format!("read off the states of {}", first_call.display),
-                    (None, Some(other), Some((_, most))) if other != call.strategy => {
-                        format!("{}; partitions of up to {most} rows by {other}", call.reason)
+                    (None, Some(other), Some((_, most))) if other != strategy => {
+                        format!("{reason}; partitions of up to {most} rows by {other}")
                     }
-                    _ => call.reason.to_string(),
+                    _ => reason.to_string(),
                 },
                 reach_before: reach(call.before),
                 reach_after: reach(call.after),

@@ -11,7 +11,7 @@ use crate::bounds::resolve::FramePlan;
 use crate::catalog::algebra::Algebra;
 use crate::catalog::function::{Family, Function, OrderSensitivity};
 use crate::catalog::signature::Signature;
-use crate::evaluate::evaluator::FrameTraits;
+use crate::evaluate::multiset::sliding::VisitOrder;
 use crate::model::order_column::OrderColumn;
 use crate::model::reach::Reach;
 use crate::spec::call::Nulls;
@@ -37,8 +37,11 @@ pub(crate) struct PlannedCall {
     pub(crate) nulls: Nulls,
     pub(crate) min_rows: Option<u64>,
     pub(crate) frame: FramePlan,
+    /// The strategy over rows in the window's order, and the reason for it.
     pub(crate) strategy: Strategy,
     pub(crate) reason: &'static str,
+    /// The reason to evaluate the call by partition number instead, without sorting, where there is one.
+    pub(crate) grouped: Option<&'static str>,
     pub(crate) before: Reach,
     pub(crate) after: Reach,
     pub(crate) display: String,
@@ -61,10 +64,18 @@ pub(crate) enum PlannedArg {
 }
 
 impl PlannedCall {
-    /// What an evaluator needs to know about the call's frames.
-    pub(crate) fn frame_traits(&self) -> FrameTraits {
-        let Self { strategy, frame, .. } = self;
-        FrameTraits { strategy: *strategy, monotone: frame.monotone() }
+    /// The order in which the values of the call's frames are counted.
+    pub(crate) fn visit_order(&self) -> VisitOrder {
+        match self.strategy {
+            Strategy::Naive => VisitOrder::Naive,
+            _ if self.frame.monotone() => VisitOrder::RowOrder,
+            _ => VisitOrder::Mo,
+        }
+    }
+
+    /// The strategy over rows in any order, and the reason for it.
+    pub(crate) fn batch_strategy(&self) -> (Strategy, &'static str) {
+        self.grouped.map_or((self.strategy, self.reason), |reason| (Strategy::Grouped, reason))
     }
 
     /// How far an aggregate's result is independent of the order of the frame's rows; `None`: not at all.

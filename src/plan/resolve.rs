@@ -103,11 +103,12 @@ impl Plan {
             frame,
             strategy: Strategy::Naive,
             reason: "it was not chosen yet",
+            grouped: None,
             before,
             after,
             display: display.to_string(),
         };
-        (planned.strategy, planned.reason) = self.strategy(&planned)?;
+        self.choose_strategy(&mut planned)?;
         Ok(planned)
     }
 
@@ -283,22 +284,28 @@ impl Plan {
         FramePlan::resolve(asked, &keys, &column, &options.timezone)
     }
 
-    fn strategy(&self, call: &PlannedCall) -> Result<(Strategy, &'static str)> {
+    /// Chooses the call's strategy, or sets the one that the options ask for.
+    fn choose_strategy(&self, call: &mut PlannedCall) -> Result<()> {
         let order = &self.orders[call.order];
-        let Some(forced) = self.options.strategy else {
-            return Ok(choose::choose(order, call));
-        };
-        let able = choose::applicable(order, call);
-        if able.contains(&forced) {
-            return Ok((forced, "asked for by the strategy option"));
+        choose::choose(order, call);
+        let Some(forced) = self.options.strategy else { return Ok(()) };
+        let applicable = choose::applicable(order, call);
+        if !applicable.contains(&forced) {
+            let names: Vec<_> = applicable.iter().map(|strategy| strategy.name()).collect();
+            return Err(Error::spec(format!(
+                "the strategy option asks for {forced}, and {} over {} with this frame can be computed by {}",
+                call.function.name,
+                call.signature.inputs.first().unwrap_or(&DataType::Null),
+                names.join(", ")
+            )));
         }
-        let names: Vec<_> = able.iter().map(|strategy| strategy.name()).collect();
-        Err(Error::spec(format!(
-            "the strategy option asks for {forced}, and {} over {} with this frame can be computed by {}",
-            call.function.name,
-            call.signature.inputs.first().unwrap_or(&DataType::Null),
-            names.join(", ")
-        )))
+        let reason = "asked for by the strategy option";
+        if forced == Strategy::Grouped {
+            call.grouped = Some(reason);
+        } else {
+            (call.strategy, call.reason, call.grouped) = (forced, reason, None);
+        }
+        Ok(())
     }
 }
 

@@ -18,6 +18,7 @@ use crate::spec::call::{Call, Nulls};
 use crate::spec::frame::Exclude;
 use crate::spec::literal::Literal;
 use crate::spec::{literal_array, sql_text};
+use crate::util::data_types::{children, decoded_type};
 use crate::util::suggest::did_you_mean;
 
 /// The maximum nesting depth of a column's type: pyarrow imports at most 64 levels, including a batch and a list around
@@ -58,7 +59,7 @@ fn depth(kind: &DataType) -> usize {
     while let Some((kind, depth)) = left.pop() {
         deepest = deepest.max(depth);
         if depth <= MAX_TYPE_DEPTH + 1 {
-            left.extend(inner_types(kind).into_iter().map(|inner| (inner, depth + 1)));
+            left.extend(children(kind).into_iter().map(|inner| (inner, depth + 1)));
         }
     }
     deepest
@@ -68,24 +69,7 @@ fn depth(kind: &DataType) -> usize {
 fn no_width(kind: &DataType) -> Option<&DataType> {
     match kind {
         DataType::FixedSizeBinary(0) | DataType::FixedSizeList(_, 0) => Some(kind),
-        _ => inner_types(kind).into_iter().find_map(no_width),
-    }
-}
-
-/// The direct child types of a type.
-fn inner_types(kind: &DataType) -> Vec<&DataType> {
-    match kind {
-        DataType::List(field)
-        | DataType::LargeList(field)
-        | DataType::ListView(field)
-        | DataType::LargeListView(field)
-        | DataType::FixedSizeList(field, _)
-        | DataType::Map(field, _)
-        | DataType::RunEndEncoded(_, field) => vec![field.data_type()],
-        DataType::Struct(fields) => fields.iter().map(|field| field.data_type()).collect(),
-        DataType::Union(fields, _) => fields.iter().map(|(_, field)| field.data_type()).collect(),
-        DataType::Dictionary(_, values) => vec![values],
-        _ => Vec::new(),
+        _ => children(kind).into_iter().find_map(no_width),
     }
 }
 
@@ -174,7 +158,7 @@ pub(super) fn settings(function: &Function, call: &Call, types: &[DataType]) -> 
                 Role::Delimiter => setting.constant()?,
                 Role::Deviation => setting.deviation()?,
                 Role::Alpha => setting.alpha()?,
-                Role::HalfLife => setting.half_life(signature::values(&types[index - 1]))?,
+                Role::HalfLife => setting.half_life(decoded_type(&types[index - 1]))?,
             }
         }
     }
@@ -308,7 +292,7 @@ pub(super) fn linear_order(function: &Function, order_by: &[OrderColumn]) -> Res
     let linear = |data_type: &DataType| signature::is_number(data_type) || signature::is_moment(data_type);
     match order_by {
         _ if function.window_order != WindowOrder::Linear => Ok(()),
-        [key] if linear(signature::values(&key.data_type)) => Ok(()),
+        [key] if linear(decoded_type(&key.data_type)) => Ok(()),
         [key] => Err(Error::spec(format!(
             "{} draws lines over the order key, and {:?} is {}; order by a number or a moment",
             function.name, key.name, key.data_type
@@ -324,7 +308,7 @@ pub(super) fn linear_order(function: &Function, order_by: &[OrderColumn]) -> Res
 /// Checks that a default can be cast to the value's type implicitly as in Spark: among numbers and strings, and strings
 /// to other types. Timestamps and intervals are not cast to strings, as Arrow and Spark format them differently.
 pub(super) fn default(default: &DataType, value: &DataType) -> Result<()> {
-    let (from, to) = (signature::values(default), signature::values(value));
+    let (from, to) = (decoded_type(default), decoded_type(value));
     let plain = |data_type: &DataType| data_type.is_numeric() || data_type.is_string();
     let alone = |data_type: &DataType| data_type.is_numeric() || *data_type == DataType::Boolean;
     let castable = (plain(from) && plain(to))

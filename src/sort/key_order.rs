@@ -20,6 +20,7 @@ use arrow_ord::ord::make_comparator;
 use arrow_schema::{DataType, FieldRef, Fields, SortOptions};
 
 use crate::error::{Error, Result};
+use crate::util::data_types::{children, decode};
 use crate::util::reserve;
 
 /// A fixed-width value with a code that has the same order and equality as the value.
@@ -120,8 +121,7 @@ pub(crate) fn normalise(column: &ArrayRef) -> Result<ArrayRef> {
         DataType::Float16 => normalise(&arrow_cast::cast(column, &DataType::Float32)?)?,
         DataType::Float32 => floats::<Float32Type>(column, |x| if x.is_nan() { f32::NAN } else { x + 0.0 }),
         DataType::Float64 => floats::<Float64Type>(column, |x| if x.is_nan() { f64::NAN } else { x + 0.0 }),
-        DataType::Dictionary(_, values) => normalise(&arrow_cast::cast(column, values)?)?,
-        DataType::RunEndEncoded(_, values) => normalise(&arrow_cast::cast(column, values.data_type())?)?,
+        DataType::Dictionary(..) | DataType::RunEndEncoded(..) => normalise(&decode(column)?)?,
         DataType::Struct(fields) if !fields.iter().all(|field| is_normal(field.data_type())) => {
             let column = column.as_struct();
             let children = column.columns().iter().map(normalise).collect::<Result<Vec<_>>>()?;
@@ -160,12 +160,6 @@ pub(crate) fn normalise(column: &ArrayRef) -> Result<ArrayRef> {
 /// Whether values of this type have an order and are their own normal form.
 fn is_normal(data_type: &DataType) -> bool {
     match data_type {
-        DataType::Struct(fields) => fields.iter().all(|field| is_normal(field.data_type())),
-        DataType::List(field)
-        | DataType::LargeList(field)
-        | DataType::ListView(field)
-        | DataType::LargeListView(field)
-        | DataType::FixedSizeList(field, _) => is_normal(field.data_type()),
         DataType::Float16
         | DataType::Float32
         | DataType::Float64
@@ -173,7 +167,7 @@ fn is_normal(data_type: &DataType) -> bool {
         | DataType::RunEndEncoded(..)
         | DataType::Map(..)
         | DataType::Union(..) => false,
-        _ => true,
+        _ => children(data_type).into_iter().all(is_normal),
     }
 }
 

@@ -5,6 +5,7 @@ pub(crate) mod bitmap;
 pub(crate) mod boundaries;
 pub(crate) mod cancel;
 pub(crate) mod civil;
+pub(crate) mod data_types;
 pub(crate) mod parallel_fill;
 pub(crate) mod rank_select;
 pub(crate) mod reserve;

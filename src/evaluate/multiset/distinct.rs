@@ -12,40 +12,11 @@ use std::collections::BTreeMap;
 
 use arrow_array::ArrayRef;
 
-use super::distinct_sweep::DistinctSweep;
-use super::sliding::{Multiset, MultisetFunction};
+use super::sliding::MultisetFunction;
 use super::value_codes::{PartitionCodes, ValueCodes};
 use crate::error::Result;
-use crate::evaluate::evaluator::{Evaluator, FrameTraits};
 use crate::evaluate::state_tree::StateTree;
 use crate::model::aggregate::{Accumulator, Aggregate, ResultReader, Retractable};
-use crate::spec::strategy::Strategy;
-
-/// The evaluator of any aggregate over the distinct values of frames with these traits.
-pub(crate) fn evaluator_for_mergeable<A: Aggregate + 'static>(
-    aggregate: A,
-    frames: FrameTraits,
-    values: ValueCodes,
-) -> Box<dyn Evaluator> {
-    if frames.strategy == Strategy::Sweep {
-        Box::new(DistinctSweep::new(aggregate, values))
-    } else {
-        Multiset::boxed(frames, values, MergedDistinct(aggregate))
-    }
-}
-
-/// As [`evaluator_for_mergeable`], for an aggregate that can also retract.
-pub(crate) fn evaluator_for_retractable<A: Aggregate<Accumulator: Retractable> + 'static>(
-    aggregate: A,
-    frames: FrameTraits,
-    values: ValueCodes,
-) -> Box<dyn Evaluator> {
-    if frames.strategy == Strategy::Sweep {
-        Box::new(DistinctSweep::new(aggregate, values))
-    } else {
-        Multiset::boxed(frames, values, RetractedDistinct(aggregate))
-    }
-}
 
 /// Appends the aggregate of one row of each value.
 fn fold<A: Aggregate>(
@@ -64,8 +35,8 @@ fn fold<A: Aggregate>(
     readout.evaluate(&state, out)
 }
 
-/// One state, from which values are retracted.
-struct RetractedDistinct<A>(A);
+/// An aggregate of distinct values by one state, from which values are retracted.
+pub(crate) struct RetractedDistinct<A>(pub(crate) A);
 
 impl<A: Aggregate<Accumulator: Retractable>> MultisetFunction for RetractedDistinct<A> {
     type State = Option<A::State>;
@@ -130,8 +101,8 @@ impl<A: Aggregate<Accumulator: Retractable>> MultisetFunction for RetractedDisti
     }
 }
 
-/// A tree of the states of the values in the frame.
-struct MergedDistinct<A>(A);
+/// An aggregate of distinct values by a tree of the states of those in the frame.
+pub(crate) struct MergedDistinct<A>(pub(crate) A);
 
 impl<A: Aggregate> MultisetFunction for MergedDistinct<A> {
     type State = StateTree<A::State>;

@@ -34,10 +34,9 @@ use super::value_codes::{PartitionCodes, ValueCodes};
 use crate::bounds::exclude::SubRanges;
 use crate::bounds::frames::Frames;
 use crate::error::{Error, Result};
-use crate::evaluate::evaluator::{Evaluator, FrameTraits, for_each_block, for_each_frame};
+use crate::evaluate::evaluator::{Evaluator, for_each_block, for_each_frame};
 use crate::model::carry::Carry;
 use crate::permute::column_writer::restore;
-use crate::spec::strategy::Strategy;
 use crate::util::cancel::Cancel;
 use crate::util::reserve;
 use crate::util::simd::with_avx2_only;
@@ -134,7 +133,7 @@ pub(crate) struct Multiset<T> {
 
 /// The order in which rows are evaluated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum VisitOrder {
+pub(crate) enum VisitOrder {
     /// In row order: frames never move back, or are best read one by one.
     RowOrder,
     /// In Mo's order.
@@ -144,23 +143,9 @@ enum VisitOrder {
 }
 
 impl<T: MultisetFunction + 'static> Multiset<T> {
-    /// The evaluator of a function over frames with these traits.
-    pub(crate) fn boxed(frames: FrameTraits, values: ValueCodes, tally: T) -> Box<dyn Evaluator> {
-        let visits = if frames.strategy == Strategy::Naive {
-            VisitOrder::Naive
-        } else if frames.monotone {
-            VisitOrder::RowOrder
-        } else {
-            VisitOrder::Mo
-        };
+    /// The evaluator of a function of values, visiting rows in this order.
+    pub(crate) fn boxed(visits: VisitOrder, values: ValueCodes, tally: T) -> Box<dyn Evaluator> {
         Box::new(Self { values, tally, visits })
-    }
-
-    /// As [`Multiset::boxed`], for results as long as their frames: moving from one frame to the next costs no more
-    /// than reading both.
-    pub(crate) fn boxed_in_row_order(frames: FrameTraits, values: ValueCodes, tally: T) -> Box<dyn Evaluator> {
-        let naive = frames.strategy == Strategy::Naive;
-        Box::new(Self { values, tally, visits: if naive { VisitOrder::Naive } else { VisitOrder::RowOrder } })
     }
 }
 

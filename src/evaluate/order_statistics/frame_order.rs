@@ -27,10 +27,10 @@ use super::wavelet::{PositionRange, Wavelet, WaveletCursor};
 use crate::bounds::exclude::SubRanges;
 use crate::bounds::frames::Frames;
 use crate::error::{Error, Result};
-use crate::evaluate::evaluator::{Evaluator, FrameTraits, for_each_frame};
+use crate::evaluate::evaluator::{Evaluator, for_each_frame};
 use crate::evaluate::multiset::bitset::SelectBitset;
 use crate::evaluate::multiset::rank_codes::{self, IncludedRows, RankCodes};
-use crate::evaluate::multiset::sliding::{Multiset, MultisetFunction};
+use crate::evaluate::multiset::sliding::{Multiset, MultisetFunction, VisitOrder};
 use crate::evaluate::multiset::value_codes::{PartitionCodes, ValueCodes};
 use crate::model::carry::Carry;
 use crate::model::row_mask::RowMask;
@@ -301,10 +301,10 @@ impl FrameOrder {
         Ok(Self { places: values.places.clone(), order: OrderKind::Kept(values), threads: threads.clone() })
     }
 
-    /// The evaluator of a function over frames with these traits.
-    pub(crate) fn boxed<R: FrameOrderFunction + 'static>(self, frames: FrameTraits, reading: R) -> Box<dyn Evaluator> {
+    /// The evaluator of a function; `visits` applies to a maintained set.
+    pub(crate) fn boxed<R: FrameOrderFunction + 'static>(self, visits: VisitOrder, reading: R) -> Box<dyn Evaluator> {
         match self.order {
-            OrderKind::Kept(values) => Multiset::boxed(frames, values, OrderOfSet(reading)),
+            OrderKind::Kept(values) => Multiset::boxed(visits, values, OrderOfSet(reading)),
             order => Box::new(OrderEvaluator { arranged: Self { order, ..self }, reading }),
         }
     }

@@ -12,7 +12,9 @@ use crate::catalog::function::{Looks, NullHandling};
 use crate::error::{Error, Remedy, Result};
 use crate::evaluate::aggregate_evaluator::{evaluator_for_mergeable, evaluator_for_retractable};
 use crate::evaluate::evaluator::Evaluator;
-use crate::evaluate::multiset::distinct;
+use crate::evaluate::multiset::distinct::{MergedDistinct, RetractedDistinct};
+use crate::evaluate::multiset::distinct_sweep::DistinctSweep;
+use crate::evaluate::multiset::sliding::{Multiset, MultisetFunction};
 use crate::evaluate::multiset::value_codes::ValueCodes;
 use crate::functions::aggregate::bool_and_or::BoolAggregate;
 use crate::functions::positional::lag_lead::{LagLead, OffsetBy};
@@ -29,6 +31,7 @@ use crate::spec::call::Nulls;
 use crate::spec::literal_array;
 use crate::spec::strategy::Strategy;
 use crate::util::civil::ticks_per_second;
+use crate::util::data_types::decode;
 use crate::util::reserve;
 use crate::util::threads::Threads;
 
@@ -109,7 +112,7 @@ impl<'a> Inputs<'a> {
     /// The evaluator of an aggregate, over the distinct arguments if the call has DISTINCT.
     pub(super) fn mergeable<A: Aggregate + 'static>(&self, aggregate: A) -> Result<Box<dyn Evaluator>> {
         if self.call.distinct {
-            return Ok(distinct::evaluator_for_mergeable(aggregate, self.call.frame_traits(), self.distinct()?));
+            return self.over_distinct(aggregate, MergedDistinct);
         }
         evaluator_for_mergeable(aggregate, self.call.strategy, self.section)
     }
@@ -120,9 +123,22 @@ impl<'a> Inputs<'a> {
         aggregate: A,
     ) -> Result<Box<dyn Evaluator>> {
         if self.call.distinct {
-            return Ok(distinct::evaluator_for_retractable(aggregate, self.call.frame_traits(), self.distinct()?));
+            return self.over_distinct(aggregate, RetractedDistinct);
         }
         evaluator_for_retractable(aggregate, self.call.strategy, self.section)
+    }
+
+    /// The evaluator of an aggregate over the distinct arguments; `counted` keeps its result as values come and go.
+    pub(super) fn over_distinct<A: Aggregate + 'static, D: MultisetFunction + 'static>(
+        &self,
+        aggregate: A,
+        counted: impl FnOnce(A) -> D,
+    ) -> Result<Box<dyn Evaluator>> {
+        let values = self.distinct()?;
+        Ok(match self.call.strategy {
+            Strategy::Sweep => Box::new(DistinctSweep::new(aggregate, values)),
+            _ => Multiset::boxed(self.call.visit_order(), values, counted(aggregate)),
+        })
     }
 
     /// Whether the section's states contain its own rows only, so that none from other sections are merged.
@@ -188,7 +204,7 @@ impl<'a> Inputs<'a> {
         evaluator_for_retractable(logic.over(values, self.inclusion.clone()), self.call.strategy, self.section)
     }
 
-    pub(super) fn offset(&self, naive: bool) -> Result<Box<dyn Evaluator>> {
+    pub(super) fn offset(&self) -> Result<Box<dyn Evaluator>> {
         let Self { call, section, ansi, inclusion, .. } = self;
         let column = self.first()?.clone();
         // `args` has no offset (a parameter), so the default is `args[1]`.
@@ -200,7 +216,7 @@ impl<'a> Inputs<'a> {
             Some(by) => OffsetBy::PerRow(by),
         };
         let carries = call.nulls == Nulls::Ignore && matches!(by, OffsetBy::Fixed(_));
-        let offset = LagLead::new(section, column, inclusion.clone(), by, default, naive)?;
+        let offset = LagLead::new(section, column, inclusion.clone(), by, default, self.naive())?;
         Ok(Box::new(if carries { offset.ignoring_nulls() } else { offset }))
     }
 
@@ -231,10 +247,7 @@ fn read_as(column: &ArrayRef, target: &DataType, ansi: bool) -> Result<ArrayRef>
     reserve::probe(column.len() * target.primitive_width().unwrap_or(0))?;
     reserve::probe_rows(column, column.len())?;
     match (from, target) {
-        (DataType::Dictionary(_, values), _) => read_as(&arrow_cast::cast(column, values)?, target, ansi),
-        (DataType::RunEndEncoded(_, values), _) => {
-            read_as(&arrow_cast::cast(column, values.data_type())?, target, ansi)
-        }
+        (DataType::Dictionary(..) | DataType::RunEndEncoded(..), _) => read_as(&decode(column)?, target, ansi),
         (DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View, DataType::Float64) => {
             doubles(&arrow_cast::cast(column, &DataType::LargeUtf8)?, ansi)
         }

@@ -10,7 +10,7 @@ use crate::catalog::function_id::FunctionId;
 use crate::error::Result;
 use crate::evaluate::evaluator::Evaluator;
 use crate::evaluate::multiset::rank_codes::IncludedRows;
-use crate::evaluate::multiset::sliding::Multiset;
+use crate::evaluate::multiset::sliding::{Multiset, VisitOrder};
 use crate::evaluate::multiset::value_codes::ValueCodes;
 use crate::functions::cast_text::cast_to_text;
 use crate::functions::multiset::collect::{CollectLists, GatherPlaces, ListByCode, ListByRow};
@@ -55,7 +55,7 @@ fn gathered<G: GatherPlaces + 'static>(
         // Under DISTINCT the plan has checked that the argument order has the argument itself as its key.
         let values = if order.is_empty() { inputs.distinct()? } else { inputs.values(&order)? };
         let gather = gather(&values.places)?;
-        return Ok(Multiset::boxed(call.frame_traits(), values, ListByCode(gather)));
+        return Ok(Multiset::boxed(call.visit_order(), values, ListByCode(gather)));
     }
     if order.is_empty() {
         let places = IncludedRows::new(section, inclusion.clone())?;
@@ -63,5 +63,7 @@ fn gathered<G: GatherPlaces + 'static>(
     }
     let values = ValueCodes::in_order(section, inclusion.clone(), &order, threads)?;
     let gather = gather(&values.places)?;
-    Ok(Multiset::boxed_in_row_order(call.frame_traits(), values, ListByCode(gather)))
+    // A list is as long as its frame, so moving from one frame to the next costs no more than reading both.
+    let visits = if inputs.naive() { VisitOrder::Naive } else { VisitOrder::RowOrder };
+    Ok(Multiset::boxed(visits, values, ListByCode(gather)))
 }

@@ -93,8 +93,7 @@ pub(crate) fn evaluator(
 /// The evaluator of the call that determines how a pass is evaluated.
 fn dispatch(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
     let Inputs { call, section, inclusion, .. } = inputs;
-    let (strategy, inclusion) = (call.strategy, inclusion.clone());
-    let naive = strategy == Strategy::Naive;
+    let (naive, inclusion) = (inputs.naive(), inclusion.clone());
     let ranking = |which| Ok(Box::new(Rank::new(section, which, naive)?) as Box<dyn Evaluator>);
     let value = |which| {
         let column = inputs.first()?.clone();
@@ -130,7 +129,7 @@ fn dispatch(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
             Some(n) => nth::NthRow::NthPerRow(n),
             None => nth::NthRow::Nth(u64::try_from(inputs.constant(1)?).unwrap_or(1)),
         }),
-        FunctionId::Lag | FunctionId::Lead => inputs.offset(naive),
+        FunctionId::Lag | FunctionId::Lead => inputs.offset(),
         FunctionId::RowNumber => ranking(rank::RankKind::RowNumber),
         FunctionId::Rank => ranking(rank::RankKind::Rank),
         FunctionId::DenseRank => ranking(rank::RankKind::DenseRank),

@@ -7,7 +7,7 @@ use crate::catalog::algebra::Algebra;
 use crate::catalog::function_id::FunctionId;
 use crate::error::Result;
 use crate::evaluate::evaluator::Evaluator;
-use crate::evaluate::multiset::distinct;
+use crate::evaluate::multiset::distinct::RetractedDistinct;
 use crate::evaluate::multiset::sliding::Multiset;
 use crate::functions::aggregate::count::Count;
 use crate::functions::multiset::collect::{CollectLists, ListByCode};
@@ -22,25 +22,23 @@ pub(super) fn evaluator(inputs: &Inputs) -> Result<Option<Box<dyn Evaluator>>> {
     if !matches!(call.signature.algebra, Algebra::Multiset | Algebra::Distinct) {
         return Ok(None);
     }
-    let frames = call.frame_traits();
+    let visits = call.visit_order();
     Ok(Some(match call.function.function_id {
-        FunctionId::ApproxCountDistinct => {
-            distinct::evaluator_for_retractable(Count::new(inclusion.clone()), frames, inputs.distinct()?)
-        }
+        FunctionId::ApproxCountDistinct => inputs.over_distinct(Count::new(inclusion.clone()), RetractedDistinct)?,
         FunctionId::Mode => {
             // WITHIN GROUP orders the values, and the first of several modes is the result.
             let values = match inputs.argument_order()? {
                 order if order.is_empty() => inputs.distinct()?,
                 order => inputs.values(&order)?,
             };
-            Multiset::boxed(frames, values, Mode::new(canonical(inputs.first()?)?, call.distinct))
+            Multiset::boxed(visits, values, Mode::new(canonical(inputs.first()?)?, call.distinct))
         }
-        FunctionId::Entropy => Multiset::boxed(frames, inputs.distinct()?, Entropy { distinct: call.distinct }),
-        FunctionId::DenseRank => Multiset::boxed(frames, inputs.values(&inputs.argument_order()?)?, DenseRank),
+        FunctionId::Entropy => Multiset::boxed(visits, inputs.distinct()?, Entropy { distinct: call.distinct }),
+        FunctionId::DenseRank => Multiset::boxed(visits, inputs.values(&inputs.argument_order()?)?, DenseRank),
         FunctionId::CollectSet => {
             let values = inputs.distinct()?;
             let column = values.places.take(&canonical(inputs.first()?)?)?;
-            Multiset::boxed(frames, values, ListByCode(CollectLists::new(column, &call.signature.output)?))
+            Multiset::boxed(visits, values, ListByCode(CollectLists::new(column, &call.signature.output)?))
         }
         FunctionId::Median
         | FunctionId::Percentile

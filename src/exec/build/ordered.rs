@@ -53,14 +53,14 @@ fn rank_in_frame(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
     use crate::functions::positional::rank::RankKind;
     let arranged = frame_order(inputs, inputs.inclusion.clone(), &inputs.argument_order()?, true)?;
     Ok(match inputs.call.function.function_id {
-        FunctionId::RowNumber => arranged.boxed(inputs.call.frame_traits(), RankInFrame(RankKind::RowNumber)),
-        FunctionId::Rank => arranged.boxed(inputs.call.frame_traits(), RankInFrame(RankKind::Rank)),
+        FunctionId::RowNumber => arranged.boxed(inputs.call.visit_order(), RankInFrame(RankKind::RowNumber)),
+        FunctionId::Rank => arranged.boxed(inputs.call.visit_order(), RankInFrame(RankKind::Rank)),
         FunctionId::Ntile => {
             let buckets = u64::try_from(inputs.constant(0)?).unwrap_or(1).max(1);
-            arranged.boxed(inputs.call.frame_traits(), RankInFrame(RankKind::Ntile(buckets)))
+            arranged.boxed(inputs.call.visit_order(), RankInFrame(RankKind::Ntile(buckets)))
         }
-        FunctionId::PercentRank => arranged.boxed(inputs.call.frame_traits(), RelativeRank(RankKind::PercentRank)),
-        _ => arranged.boxed(inputs.call.frame_traits(), RelativeRank(RankKind::CumeDist)),
+        FunctionId::PercentRank => arranged.boxed(inputs.call.visit_order(), RelativeRank(RankKind::PercentRank)),
+        _ => arranged.boxed(inputs.call.visit_order(), RelativeRank(RankKind::CumeDist)),
     })
 }
 
@@ -75,7 +75,7 @@ fn value(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
             None => NthRow::Nth(u64::try_from(inputs.constant(1)?).unwrap_or(1)),
         },
     };
-    Ok(arranged.boxed(inputs.call.frame_traits(), NthByOrder { column: inputs.first()?.clone(), which }))
+    Ok(arranged.boxed(inputs.call.visit_order(), NthByOrder { column: inputs.first()?.clone(), which }))
 }
 
 fn first_by_order(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
@@ -85,7 +85,7 @@ fn first_by_order(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
     let arranged = frame_order(inputs, inputs.inclusion.clone(), &[key], false)?;
     let count = u32::try_from(inputs.constant(2)?).map_err(|_| inputs.unexpected())?;
     let element = element(&inputs.call.signature.output).ok_or_else(|| inputs.unexpected())?.clone();
-    Ok(arranged.boxed(inputs.call.frame_traits(), FirstByOrder { column: inputs.first()?.clone(), count, element }))
+    Ok(arranged.boxed(inputs.call.visit_order(), FirstByOrder { column: inputs.first()?.clone(), count, element }))
 }
 
 /// The sort key of the values; for floats -0.0 sorts before 0.0 as in Spark's quantiles, in either direction.
@@ -123,13 +123,13 @@ fn quantile(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
     let frequencies = frequencies.map(|frequencies| frequencies.as_primitive::<Int64Type>().values().clone());
     let values = arranged.ordered_values(values)?;
     if matches!(inputs.call.function.function_id, FunctionId::PercentileDisc | FunctionId::PercentileApprox) {
-        return Ok(arranged.boxed(inputs.call.frame_traits(), DiscreteQuantile { values, shares, frequencies }));
+        return Ok(arranged.boxed(inputs.call.visit_order(), DiscreteQuantile { values, shares, frequencies }));
     }
     macro_rules! interpolated {
         ($type:ty) => {{
             let (output, values) = (values.data_type().clone(), to_primitive::<$type>(&values)?.values().clone());
             Ok(arranged.boxed(
-                inputs.call.frame_traits(),
+                inputs.call.visit_order(),
                 InterpolatedQuantile::<$type> { values, shares, frequencies, output },
             ))
         }};
@@ -163,7 +163,7 @@ where
     T::Native: Distance,
 {
     let (output, values) = (values.data_type().clone(), to_primitive::<T>(values)?.values().clone());
-    Ok(arranged.boxed(inputs.call.frame_traits(), Mad::<T> { values, output, naive: inputs.naive() }))
+    Ok(arranged.boxed(inputs.call.visit_order(), Mad::<T> { values, output, naive: inputs.naive() }))
 }
 
 /// The element field of a list type.

@@ -389,13 +389,11 @@ mod tests {
 
     use super::*;
     use crate::bounds::resolve::FramePlan;
-    use crate::evaluate::evaluator::FrameTraits;
-    use crate::evaluate::multiset::sliding::Multiset;
+    use crate::evaluate::multiset::sliding::{Multiset, VisitOrder};
     use crate::model::row_mask::RowMask;
     use crate::model::section::Section;
     use crate::sort::sort_column::SortColumn;
     use crate::spec::frame::{Bound, Exclude, Frame};
-    use crate::spec::strategy::Strategy;
     use crate::util::boundaries::Boundaries;
 
     /// A test double: values with lengths of their own, which records what is reserved and what is appended.
@@ -492,8 +490,8 @@ mod tests {
             let frames = Frames::new(&plan, &section, 0).unwrap();
             let column: ArrayRef = Arc::new((0..rows).map(|_| Some(next(7) as i64)).collect::<Int64Array>());
             let keys = [SortColumn::ascending(column)];
-            let strategy = if next(3) == 0 { Strategy::Naive } else { Strategy::Whole };
-            let traits = FrameTraits { strategy, monotone: true };
+            let naive = next(3) == 0;
+            let visits = if naive { VisitOrder::Naive } else { VisitOrder::RowOrder };
             let threads = Threads::new(1, &Cancel::default());
             let written = RecordedLengths {
                 lengths: (0..rows).map(|_| next(4) as usize).collect(),
@@ -502,7 +500,6 @@ mod tests {
                 asked: Arc::default(),
             };
             let asked = written.asked.clone();
-            let naive = strategy == Strategy::Naive;
             let evaluator: Box<dyn Evaluator> = match next(3) {
                 0 => Box::new(ListByRow {
                     gather: written,
@@ -511,16 +508,16 @@ mod tests {
                 }),
                 1 => {
                     let values = ValueCodes::new(&section, inclusion, &keys, &threads).unwrap();
-                    Multiset::boxed(traits, values, ListByCode(written))
+                    Multiset::boxed(visits, values, ListByCode(written))
                 }
                 _ => {
                     let values = ValueCodes::in_order(&section, inclusion, &keys, &threads).unwrap();
-                    Multiset::boxed_in_row_order(traits, values, ListByCode(written))
+                    Multiset::boxed(visits, values, ListByCode(written))
                 }
             };
             let answers = evaluator.evaluate(&frames, 0..rows, &Carry::default(), &Cancel::default()).unwrap();
             let answers: &UInt64Array = answers.as_any().downcast_ref().unwrap();
-            assert_eq!(answers.value(0), answers.value(1), "{frame:?}, {strategy:?}");
+            assert_eq!(answers.value(0), answers.value(1), "{frame:?}, {visits:?}");
             assert!(evaluator.check_size(&frames, &(0..rows), &threads).is_err());
             assert_eq!(asked.lock().unwrap().last().copied(), Some(answers.value(1) as usize));
             compared += 1;

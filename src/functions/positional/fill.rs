@@ -34,6 +34,7 @@ use crate::model::row_mask::RowMask;
 use crate::model::section::Section;
 use crate::util::cancel::Cancel;
 use crate::util::civil::{SECONDS_PER_DAY, ticks_per_second};
+use crate::util::data_types::decode;
 use crate::util::run_index::RunIndex;
 
 /// The distance of a row from the first of two keys, and of the second from the first.
@@ -148,12 +149,7 @@ enum Positions {
 
 impl Positions {
     fn new(key: &ArrayRef) -> Result<Self> {
-        let plain = match key.data_type() {
-            DataType::Dictionary(_, values) => arrow_cast::cast(key, values)?,
-            DataType::RunEndEncoded(_, values) => arrow_cast::cast(key, values.data_type())?,
-            _ => key.clone(),
-        };
-        let key = &plain;
+        let key = &decode(key)?;
         if !key.data_type().is_floating() {
             match ordered_keys(key, key.data_type(), false) {
                 Some(RangeKeys::Small(keys)) => return Ok(Self::Small(keys)),

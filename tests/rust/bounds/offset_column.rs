@@ -26,7 +26,7 @@ fn columns_of_offsets_are_cast_to_the_key_s_terms() {
     use arrow_array::types::{Int32Type, IntervalMonthDayNano};
     use arrow_array::{
         DictionaryArray, DurationMillisecondArray, Int16Array, Int32Array, IntervalMonthDayNanoArray,
-        IntervalYearMonthArray,
+        IntervalYearMonthArray, RunArray,
     };
     let dates = || -> ArrayRef { Arc::new(Date32Array::from(vec![0, 30, 31, 59])) };
     let expected = vec![0..1, 0..2, 1..3, 1..4];
@@ -47,11 +47,14 @@ fn columns_of_offsets_are_cast_to_the_key_s_terms() {
     let nan: ArrayRef = Arc::new(Float64Array::from(vec![f64::NAN; 4]));
     assert!(per_row(floats, nan).is_err());
 
-    // A dictionary is treated as its values.
+    // A dictionary is treated as its values, and so are runs of a dictionary.
     let values: ArrayRef = Arc::new(Int64Array::from(vec![1, 5, 6]));
-    let coded = DictionaryArray::<Int32Type>::new(Int32Array::from(vec![Some(0), Some(1), Some(1), Some(2)]), values);
+    let coded = |keys: Vec<i32>| DictionaryArray::<Int32Type>::new(keys.into(), values.clone());
+    let runs = RunArray::<Int32Type>::try_new(&Int32Array::from(vec![1, 3, 4]), &coded(vec![0, 1, 2])).unwrap();
     let by: ArrayRef = Arc::new(Int16Array::from(vec![0, 4, 0, 1]));
-    assert_eq!(per_row(Arc::new(coded), by).unwrap(), vec![0..1, 0..2, 1..3, 1..4]);
+    for keys in [Arc::new(coded(vec![0, 1, 1, 2])) as ArrayRef, Arc::new(runs)] {
+        assert_eq!(per_row(keys, by.clone()).unwrap(), vec![0..1, 0..2, 1..3, 1..4]);
+    }
 
     let null: ArrayRef = Arc::new(Int16Array::from(vec![Some(0), None, Some(0), Some(0)]));
     let error = per_row(dates(), null).unwrap_err();
