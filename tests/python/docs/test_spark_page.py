@@ -76,10 +76,10 @@ def test_claim(expression, spark, ours, spark_says):
 CANNOT_COME = {
     "year-month interval": ("make_ym_interval(1, 2)", "sum(id) OVER (ORDER BY id)"),
     "calendar interval": ("make_interval(1)", "sum(id) OVER (ORDER BY id)"),
-    "text with a collation": ("cast(id AS string) COLLATE UTF8_LCASE", "min(v) OVER (ORDER BY id)"),
+    "strings with a collation": ("cast(id AS string) COLLATE UTF8_LCASE", "min(v) OVER (ORDER BY id)"),
 }
 PASSES = {
-    "text with a collation": ("cast(id AS string) COLLATE UTF8_LCASE", "lag(v) OVER (PARTITION BY id % 2 ORDER BY id)"),
+    "strings with a collation": ("cast(id AS string) COLLATE UTF8_LCASE", "lag(v) OVER (PARTITION BY id % 2 ORDER BY id)"),
     "variant": ("parse_json('[1]')", "count(v) OVER (PARTITION BY id % 2 ORDER BY id)"),
     "map": ("map(id, id)", "collect_list(v) OVER (PARTITION BY id % 2 ORDER BY id)"),
 }

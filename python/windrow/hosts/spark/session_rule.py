@@ -11,10 +11,10 @@ import logging
 import warnings
 from collections import OrderedDict
 from contextvars import copy_context
+from importlib import import_module
 from threading import Lock
 from typing import Any
 
-from ..._windrow import __version__ as native_version
 from ...exceptions import UnsupportedError, shown
 from ...settings import ENGINES, Engine, config
 from .accelerate import Walker, is_known_release
@@ -97,7 +97,7 @@ def executor_faults(session: Any) -> list[str]:
     list of str
         A line for each other version, and for each error of importing it; empty where all have the driver's.
     """
-    own = native_version
+    own = str(import_module("windrow._windrow").__version__)
 
     def look(_: int) -> str:  # pickled by value: executors may lack the package
         try:
