@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import Any
 
 from .exceptions import SpecError
 from .hosts.base import host_of
 from .settings import Engine
-from .typing import SparkFrameT
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+from .typing import SparkFrameT, SparkSession
 
 __all__ = ["accelerate", "accelerated", "check", "disable", "enable"]
 
 
-def enable(session: SparkSession, *, engine: Engine | None = None) -> None:
+def enable(session: SparkSession[Any], *, engine: Engine | None = None) -> None:
     """Let windrow compute the windows of every query of a session from now on.
 
     SQL text, DataFrames, subqueries, views, caches, writes and ``foreachBatch`` alike: windows are replaced at the end
@@ -60,7 +57,7 @@ def enable(session: SparkSession, *, engine: Engine | None = None) -> None:
     session_rule.enable(session, engine)
 
 
-def disable(session: SparkSession) -> None:
+def disable(session: SparkSession[Any]) -> None:
     """Undo :func:`enable`: the session's queries are planned by Spark alone again.
 
     Parameters
@@ -84,7 +81,7 @@ def disable(session: SparkSession) -> None:
 
 
 @contextmanager
-def accelerated(session: SparkSession, *, engine: Engine | None = None) -> Iterator[None]:
+def accelerated(session: SparkSession[Any], *, engine: Engine | None = None) -> Iterator[None]:
     """Let windrow compute the windows of a session's queries within a block: :func:`enable`, then :func:`disable`.
 
     What counts is when a query is planned, which is when it is first run, explained or written.
@@ -112,7 +109,7 @@ def accelerated(session: SparkSession, *, engine: Engine | None = None) -> Itera
         disable(session)
 
 
-def check(session: SparkSession) -> list[str]:
+def check(session: SparkSession[Any]) -> list[str]:
     """Run one small job that looks whether a session's executors have the driver's windrow.
 
     Parameters

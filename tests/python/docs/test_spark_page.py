@@ -79,7 +79,10 @@ CANNOT_COME = {
     "strings with a collation": ("cast(id AS string) COLLATE UTF8_LCASE", "min(v) OVER (ORDER BY id)"),
 }
 PASSES = {
-    "strings with a collation": ("cast(id AS string) COLLATE UTF8_LCASE", "lag(v) OVER (PARTITION BY id % 2 ORDER BY id)"),
+    "strings with a collation": (
+        "cast(id AS string) COLLATE UTF8_LCASE",
+        "lag(v) OVER (PARTITION BY id % 2 ORDER BY id)",
+    ),
     "variant": ("parse_json('[1]')", "count(v) OVER (PARTITION BY id % 2 ORDER BY id)"),
     "map": ("map(id, id)", "collect_list(v) OVER (PARTITION BY id % 2 ORDER BY id)"),
 }
