@@ -319,7 +319,7 @@ class Config:
         """Show the settings in effect, except those that are not set."""
         options = current()
         values = {n: getattr(options, n) for n in _READERS}
-        return "windrow.config(" + ", ".join(f"{n}={v!r}" for n, v in values.items() if v is not None) + ")"
+        return "wr.config(" + ", ".join(f"{n}={v!r}" for n, v in values.items() if v is not None) + ")"
 
 
 def config(**settings: Unpack[Settings]) -> Config:
@@ -386,7 +386,7 @@ def config(**settings: Unpack[Settings]) -> Config:
     >>> import windrow as wr
     >>> with wr.config(threads=2, ansi=False) as settings:
     ...     settings
-    windrow.config(threads=2, ansi=False)
+    wr.config(threads=2, ansi=False)
     """
     given: dict[str, Any] = dict(settings)
     for name in given:

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, TypeAlias, TypeVar
 
+from ._execute.explained_call import ExplainedCall
 from ._execute.run_metrics import Measured, Metrics
 from ._model.calls import Call, Derived
 from ._model.expressions import Column, Expr, IntoCondition, IntoExpr, Literal, Sql
@@ -38,6 +39,7 @@ __all__ = [
     "DuckDBRelation",
     "Engine",
     "Exclude",
+    "ExplainedCall",
     "Explanation",
     "Expr",
     "Frame",

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .._model.code_text import constructor_code
+
 __all__ = ["ExplainedCall"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ExplainedCall:
     """How one call is computed.
 
@@ -45,3 +47,7 @@ class ExplainedCall:
     reach_after: str | None
     sort: int | str | None
     type: str
+
+    def __repr__(self) -> str:
+        """The row as code."""
+        return constructor_code(self, "wr.typing.ExplainedCall")

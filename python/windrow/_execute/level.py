@@ -119,6 +119,10 @@ class Level:
         #: The output columns that hold ordered categories although their types do not say so.
         self.ordered = self._ordered | ordered_results(step.calls, self.new_fields, self._categories)
 
+    def __repr__(self) -> str:
+        """The calls of the level as SQL."""
+        return ", ".join(call.display for call in self.step.calls)
+
     @property
     def schema(self) -> pa.Schema:
         """The schema of the output batches."""

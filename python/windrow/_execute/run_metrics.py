@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
+from .._model.code_text import constructor_code
 from ..exceptions import InternalError
 from .progress_bar import Bar
 
@@ -49,7 +50,7 @@ _MAX_CALLS_TEXT = 120
 _END: Any = object()
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class Metrics:
     """The figures of one run.
 
@@ -86,6 +87,10 @@ class Metrics:
     peak_bytes: int | None = None
     partition: int | None = None
 
+    def __repr__(self) -> str:
+        """The figures as code."""
+        return constructor_code(self, "wr.typing.Metrics")
+
     def __str__(self) -> str:
         """Give the line that is logged."""
         where = "" if self.partition is None else f"partition {self.partition}: "
@@ -100,7 +105,7 @@ class Metrics:
 Report: TypeAlias = Callable[[Metrics], Any]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Measured:
     """What the runs of one operator came to, which on Spark are one a task.
 
@@ -114,6 +119,10 @@ class Measured:
 
     name: str
     runs: Sequence[Metrics]
+
+    def __repr__(self) -> str:
+        """The figures as code."""
+        return constructor_code(self, "wr.typing.Measured")
 
     def total(self) -> Metrics:
         """Give the sums of all runs; the peak and ``elapsed`` are those of the run that had most.

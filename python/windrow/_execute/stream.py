@@ -65,6 +65,10 @@ class FinalProjection:
         made = self._evaluate(empty_table(schema))
         self.fields = [pa.field(s.name, c.type) for s, c in zip(self.scalars, made, strict=True)]
 
+    def __repr__(self) -> str:
+        """The expressions as SQL."""
+        return ", ".join(scalar.text for scalar in self.scalars)
+
     @property
     def schema(self) -> pa.Schema:
         """The schema of the output batches."""
@@ -153,8 +157,8 @@ class Operator:
         return [row for level in self.levels for row in level.explain_rows(streamed=streamed)]
 
     def __repr__(self) -> str:
-        """Show the calls."""
-        return f"<windrow.Operator {self._calls()}>"
+        """The operator as SQL: a query over the batches that come."""
+        return f"SELECT *, {self._calls()}"
 
     def _calls(self) -> str:
         if self._shown_text is not None:

@@ -49,6 +49,10 @@ class UserFunction:
         self.returns = returns
         self.name = name
 
+    def __repr__(self) -> str:
+        """Name the function."""
+        return self.name
+
     @staticmethod
     def attributes(cls: type) -> tuple[str, ...] | None:
         """Say which attributes make up objects of a class, ``__dict__`` for all it has no slots for.

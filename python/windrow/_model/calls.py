@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any, ClassVar, Protocol
 
 from ..exceptions import SpecError, shown
 from .catalog import Function, function_of
 from .checks import is_tuple_of, refuse_field
+from .code_text import constructor_code
 from .expressions import (
     EXPRESSIONS,
     Column,
@@ -23,6 +26,7 @@ from .expressions import (
     as_condition,
     as_expr,
     identifier,
+    reads_back,
 )
 from .names import check_text
 from .replace import replace
@@ -290,8 +294,29 @@ class Call(Item):
             text += " IGNORE NULLS" if self.nulls_ignored else " RESPECT NULLS"
         return text if self.window is None else f"{text} OVER ({self.window})"
 
+    def reads_back(self, *, exactly: bool = False) -> bool:
+        """Whether the call's SQL text reads back as an equal call, ``exactly`` also in the spaces of texts in it."""
+        if self.user is not None or (self.window is not None and self.window.min_rows is not None):
+            return False
+        known = function_of(self.function)
+        return all(
+            _setting_reads_back(expression, exactly=exactly)
+            if i < len(self.args) and known is not None and known.is_setting(i)
+            else reads_back(expression, exactly=exactly)
+            for i, expression in enumerate(expressions_of(self))
+        )
+
+    def code(self) -> str:
+        """Give the call as Python code."""
+        if self.window is None or not self.reads_back(exactly=True):
+            return constructor_code(self, "wr.Call")
+        named = "" if self.name is None else f".alias({self.name!r})"
+        return f"wr.expr({self.sql!r}){named}"
+
     def __repr__(self) -> str:
-        """The call as SQL text."""
+        """The call as SQL text; as code where a literal in it has none that reads back as its value."""
+        if not self.reads_back() and not _holds_objects((self,)):
+            return self.code()
         return self.sql if self.name is None else f"{self.sql} AS {identifier(self.name)}"
 
     def __bool__(self) -> bool:
@@ -317,6 +342,50 @@ def flag(value: Any, what: str) -> bool:
     if value is None or isinstance(value, (bool, int)) or type(value).__name__ in ("bool", "bool_"):
         return bool(value)
     raise SpecError(f"{what}={shown(value)} is neither True nor False")
+
+
+def with_float_settings(known: Function, args: Iterable[Expr]) -> list[Expr]:
+    """Give settings that SQL wrote as decimals, such as a share of 0.5, as the floats that builders are given.
+
+    Those stay decimals that would be written in another way, so that the call keeps its text.
+    """
+    return [
+        Literal(_as_floats(a.value)) if known.is_setting(i) and isinstance(a, Literal) and a.text is None else a
+        for i, a in enumerate(args)
+    ]
+
+
+def _as_floats(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(map(_as_floats, value))
+    return float(value) if isinstance(value, Decimal) and repr(float(value)) == format(value, "f") else value
+
+
+def _setting_reads_back(expression: Expr, *, exactly: bool) -> bool:
+    """Whether a setting reads back: where it is a decimal, a float may be read."""
+    if not isinstance(expression, Literal) or expression.text is not None:
+        return reads_back(expression, exactly=exactly)
+    values = expression.value if isinstance(expression.value, tuple) else (expression.value,)
+    return all(
+        math.isfinite(v)
+        if isinstance(v, float)
+        else type(_as_floats(v)) is type(v) and reads_back(Literal(v), exactly=True)
+        for v in values
+    )
+
+
+def _holds_objects(expressions: Iterable[Expr]) -> bool:
+    """Whether there are expressions of a host or functions of the user's in expressions, which no text gives back."""
+    for expression in expressions:
+        if isinstance(expression, Call):
+            found = expression.user is not None or _holds_objects(expressions_of(expression))
+        elif isinstance(expression, Derived):
+            found = _holds_objects([expression.expression, *expression.calls.values(), *expression.inputs.values()])
+        else:
+            found = isinstance(expression, HostExpression)
+        if found:
+            return True
+    return False
 
 
 def literal_flag(value: Expr) -> bool | None:
@@ -438,6 +507,18 @@ class Derived(Item):
     def sql(self) -> str:
         """The expression as SQL text, without its name."""
         return self.text
+
+    def reads_back(self, *, exactly: bool = False) -> bool:
+        """Whether the expression's SQL text reads back as an equal expression."""
+        scalars = (self.expression, *self.inputs.values())
+        return all(call.reads_back() for call in self.calls.values()) and not any(
+            isinstance(s, HostExpression) for s in scalars
+        )
+
+    def code(self) -> str:
+        """Give the expression as Python code."""
+        named = "" if self.name is None else f".alias({self.name!r})"
+        return f"wr.expr({self.text!r}){named}"
 
     def __str__(self) -> str:
         """The expression as SQL text, without its name."""

@@ -7,13 +7,14 @@ from functools import cache
 from typing import Any, Literal
 
 from .._windrow import functions
+from .code_text import constructor_code
 
 __all__ = ["Function", "Parameter", "function_names", "function_of", "functions_within_group"]
 
 _MISSING: Any = object()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Parameter:
     """A parameter of a function.
 
@@ -33,6 +34,10 @@ class Parameter:
     role: str
     is_setting: bool
     default: Any = _MISSING
+
+    def __repr__(self) -> str:
+        """The parameter as code."""
+        return constructor_code(self, "Parameter")
 
     def is_default(self, value: Any) -> bool:
         """Whether a literal equals the default."""

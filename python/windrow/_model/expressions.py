@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 from ..exceptions import SpecError, shown
 from .checks import refuse_field
+from .code_text import code_of, constructor_code
 from .intervals import Interval
 from .names import check_text, quoted, sql_text
 from .protocols import LiteralValue, NumpyArray, PlainValue, PolarsExpr, SparkColumn
@@ -42,7 +43,16 @@ __all__ = [
     "register",
 ]
 
+_OVER = re.compile(r"\bover\b", re.IGNORECASE)
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+#: Names that SQL text would be read as something else than a column for, unless they are quoted.
+_RESERVED_WORDS = """
+all alter and any as between case create cross current_date current_timestamp current_user distinct drop else end except
+false fetch for from glob grant having ilike inner insert intersect into join lateral like minus not notnull null on or
+outer partitioned_by qualify regexp returning revoke rlike rollback select serdeproperties session_user tablesample then
+true uncache union using values when where with xor
+"""
+RESERVED = frozenset(_RESERVED_WORDS.split())
 # no type holds more than 76 digits, and Python prints no int of more than 4,300
 _MAX_INTEGER = 10**76
 SCALARS = (bool, int, float, Decimal, str, bytes, dt.date, dt.time, dt.timedelta, Interval)
@@ -50,11 +60,12 @@ SCALARS = (bool, int, float, Decimal, str, bytes, dt.date, dt.time, dt.timedelta
 
 #: The largest precision of a decimal, as in Spark.
 MAX_DIGITS = 38
+_MORE_THAN_DIGITS: int = 10**MAX_DIGITS
 #: Exact decimal arithmetic; Python's default context rounds to 28 digits.
 EXACT_CONTEXT = Context(prec=200)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Column:
     """A column by its exact name."""
 
@@ -70,8 +81,12 @@ class Column:
         """The column as SQL writes it."""
         return identifier(self.name)
 
+    def __repr__(self) -> str:
+        """The column as code."""
+        return f"wr.col({self.name!r})"
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Literal:
     """One value for all rows.
 
@@ -97,8 +112,15 @@ class Literal:
         """The value as SQL writes it."""
         return literal_sql(self.value) if self.text is None else self.text
 
+    def __repr__(self) -> str:
+        """The value as code."""
+        values = self.value if isinstance(self.value, tuple) else (self.value,)
+        if self.text is not None or any(isinstance(v, (tuple, list)) for v in values):
+            return constructor_code(self, "wr.typing.Literal")
+        return f"wr.lit({code_of(list(values) if isinstance(self.value, tuple) else self.value)})"
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Sql:
     """A scalar expression as SQL text, evaluated by the host."""
 
@@ -114,8 +136,14 @@ class Sql:
         """The text itself."""
         return self.text
 
+    def __repr__(self) -> str:
+        """The expression as code."""
+        if self.text != self.text.strip() or _OVER.search(self.text):  # of which wr.expr() makes something else
+            return constructor_code(self, "wr.typing.Sql")
+        return f"wr.expr({self.text!r})"
 
-@dataclass(frozen=True, slots=True, eq=False)
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class HostExpression:
     """An expression object of the host itself: a ``polars.Expr`` or a PySpark ``Column``.
 
@@ -147,6 +175,10 @@ class HostExpression:
         found = re.match(r"Column<'(.*)'>\Z", text, re.DOTALL)
         return found[1] if found else text
 
+    def __repr__(self) -> str:
+        """The expression as its library prints it, or as it was labelled."""
+        return str(self)
+
 
 ItemT = TypeVar("ItemT", bound="Item")
 
@@ -170,6 +202,14 @@ class Item:
 
     def alias(self: ItemT, name: str) -> ItemT:
         """Name the column that the item gives."""
+        raise NotImplementedError
+
+    def reads_back(self, *, exactly: bool = False) -> bool:
+        """Whether the item's SQL text reads back as an equal item, ``exactly`` also in the spaces of texts in it."""
+        raise NotImplementedError
+
+    def code(self) -> str:
+        """Give the item as Python code, where ``repr`` gives SQL."""
         raise NotImplementedError
 
 
@@ -398,6 +438,33 @@ def as_condition(value: Any, role: str) -> Expr:
     return as_expr(value, role)
 
 
+def reads_back(expression: Expr, *, exactly: bool) -> bool:
+    """Whether an expression's SQL text reads back as an equal one, ``exactly`` also in the spaces of texts in it."""
+    if isinstance(expression, Item):
+        return expression.reads_back(exactly=exactly)
+    if isinstance(expression, Sql):
+        return not exactly
+    if isinstance(expression, Literal):
+        return expression.text is not None or _value_reads_back(expression.value)
+    return not isinstance(expression, HostExpression)
+
+
+def _value_reads_back(value: Any) -> bool:
+    """Whether the SQL of a value is read as a value of its type, and not as one of another type or as an expression."""
+    if isinstance(value, tuple):
+        return all(map(_value_reads_back, value))
+    if isinstance(value, Decimal):
+        digits, scale = smallest_decimal(value) if value.is_finite() else (0, 0)
+        return scale > 0 and digits <= MAX_DIGITS
+    if isinstance(value, int):
+        return abs(value) < _MORE_THAN_DIGITS
+    if isinstance(value, float):
+        return "e" in repr(value)  # all others are read as decimals
+    if isinstance(value, dt.datetime):
+        return False
+    return value is None or isinstance(value, (str, dt.date, Interval))
+
+
 def root_module(value: Any) -> str:
     """Name the top package that a value's type comes from."""
     return type(value).__module__.partition(".")[0]
@@ -410,7 +477,7 @@ def is_instance_by_name(value: Any, package: str, name: str) -> bool:
 
 def identifier(name: str) -> str:
     """Write a column's name as SQL does, quoted where it must be."""
-    return name if _PLAIN_NAME.match(name) else quoted(name)
+    return name if _PLAIN_NAME.match(name) and name.lower() not in RESERVED else quoted(name)
 
 
 def literal_sql(value: Any) -> str:

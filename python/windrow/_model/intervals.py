@@ -10,6 +10,7 @@ from operator import index
 from typing import Any
 
 from ..exceptions import SpecError, shown
+from .code_text import constructor_code
 
 __all__ = ["Interval", "interval", "parse_duration"]
 
@@ -36,7 +37,7 @@ _PART = re.compile(r"\s*(?P<sign>[+-]?)\s*(?P<number>[0-9]+(?:\.[0-9]+)?)\s*(?P<
 _I64_MAX = 2**63 - 1
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Interval:
     """A span of calendar time, as Spark and Arrow count it.
 
@@ -80,13 +81,22 @@ class Interval:
         parts = (self.months, self.days, self.microseconds)
         return any(p < 0 for p in parts) and all(p <= 0 for p in parts)
 
+    def __repr__(self) -> str:
+        """The interval as code."""
+        return constructor_code(self, "wr.Interval")
+
     def __str__(self) -> str:
         """The interval as SQL writes it: ``INTERVAL '7' DAY``."""
         parts = _parts(self)
         if len(parts) == 1:
             amount, unit = parts[0]
             return f"INTERVAL '{amount}' {unit.upper()}"
-        return "INTERVAL '" + " ".join(f"{amount} {unit}" for amount, unit in parts) + "'"
+        # where signs differ, each amount has its own: one without would take that of the amount before it
+        signed = any(amount.startswith("-") for amount, _ in parts)
+        signs = ["+" if signed and not amount.startswith("-") else "" for amount, _ in parts]
+        return (
+            "INTERVAL '" + " ".join(f"{s}{amount} {unit}" for s, (amount, unit) in zip(signs, parts, strict=True)) + "'"
+        )
 
 
 def _parts(value: Interval) -> list[tuple[str, str]]:
@@ -143,7 +153,7 @@ def interval(
     --------
     >>> import windrow as wr
     >>> wr.interval("3 months")
-    Interval(months=3, days=0, microseconds=0)
+    wr.Interval(months=3)
     >>> print(wr.interval(days=7))
     INTERVAL '7' DAY
     """

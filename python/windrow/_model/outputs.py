@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .calls import Call, Derived
-from .expressions import Column, Expr
+from .expressions import Column, Expr, identifier
 
 __all__ = ["Output", "expression_of"]
 
@@ -35,7 +35,7 @@ class Output:
     @staticmethod
     def shown(outputs: Sequence[Output]) -> str:
         """Write what is computed as SQL."""
-        return ", ".join(repr(o.item.alias(o.name)) for o in outputs if o.item is not None)
+        return ", ".join(f"{o.item.sql} AS {identifier(o.name)}" for o in outputs if o.item is not None)
 
 
 def expression_of(output: Output) -> Expr:

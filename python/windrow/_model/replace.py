@@ -34,7 +34,7 @@ def replace(value: Value, **changes: Any) -> Value:
     --------
     >>> import windrow as wr
     >>> replace(wr.col("x"), name="y")
-    Column(name='y')
+    wr.col('y')
     """
     cls: Any = type(value)
     names, get = _init_fields(cls)

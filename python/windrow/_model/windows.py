@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from operator import index
@@ -12,6 +12,7 @@ from typing import Any, Literal as OneOf, TypeAlias, get_args
 
 from ..exceptions import SpecError, shown
 from .checks import is_tuple_of, refuse_field
+from .code_text import code_of, constructor_code
 from .expressions import EXPRESSIONS, Column, Expr, HostExpression, IntoExpr, Literal, Sql, as_expr, negated, reader_of
 from .intervals import Interval, length_key, parse_duration
 
@@ -46,7 +47,7 @@ EXCLUDES: tuple[str, ...] = get_args(Exclude)
 _UNBOUNDED = 2**63 - 1
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Order:
     """One order key: what to order by, which way, and where the nulls go. Made by :func:`asc` and :func:`desc`."""
 
@@ -69,8 +70,17 @@ class Order:
             text += " NULLS FIRST" if self.nulls_first else " NULLS LAST"
         return text
 
+    def __repr__(self) -> str:
+        """The key as code."""
+        nulls: Nulls = "first" if self.nulls_first else "last"
+        made = desc(self.key, nulls=nulls) if self.descending else asc(self.key, nulls=nulls)
+        if made != self:
+            return constructor_code(self, "wr.typing.Order")
+        placed = "" if self.nulls_first != self.descending else f", nulls={nulls!r}"
+        return f"wr.{'desc' if self.descending else 'asc'}({_key_code(self.key)}{placed})"
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Bound:
     """One end of a frame."""
 
@@ -93,8 +103,15 @@ class Bound:
             return self.kind.replace("_", " ").upper()
         return f"{self.offset} {self.kind.upper()}"
 
+    def __repr__(self) -> str:
+        """The bound as code."""
+        side, offset = self.kind.removeprefix("unbounded_"), self.offset
+        if side != "current_row" and _made(_SIDES[side], offset) == self:
+            return f"wr.{side}({'' if offset is None else _offset_code(offset)})"
+        return constructor_code(self, "wr.typing.Bound")
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Frame:
     """Which rows around a row its call looks at."""
 
@@ -119,8 +136,12 @@ class Frame:
         text = f"{self.units.upper()} BETWEEN {self.start} AND {self.end}"
         return text if self.exclude == "no_others" else f"{text} EXCLUDE {self.exclude.replace('_', ' ').upper()}"
 
+    def __repr__(self) -> str:
+        """The frame as code."""
+        return constructor_code(self, "wr.typing.Frame")
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Window:
     """Partition keys, order keys and a frame. Made by :func:`window`."""
 
@@ -152,8 +173,27 @@ class Window:
         return " ".join(parts)
 
     def __repr__(self) -> str:
-        """The window as SQL writes it."""
-        return f"<windrow.Window ({self})" + (f" min_rows={self.min_rows}>" if self.min_rows is not None else ">")
+        """The window as code."""
+        bounds: dict[str, tuple[IntoBound, IntoBound]] = {}
+        parts = []
+        if self.partition_by:
+            parts.append(_keys_code([_key_code(k) for k in self.partition_by]))
+        if self.order_by:
+            orders = [_key_code(o.key) if o == _made(as_order, o.key) else repr(o) for o in self.order_by]
+            parts.append(("" if parts else "order_by=") + _keys_code(orders))
+        if self.frame is not None:
+            start, end = _into_bound(self.frame.start, start=True), _into_bound(self.frame.end, start=False)
+            bounds[self.frame.units] = (start, end)
+            parts.append(f"{self.frame.units}=({_offset_code(start)}, {_offset_code(end)})")
+            if self.frame.exclude != "no_others":
+                parts.append(f"exclude={self.frame.exclude!r}")
+        if self.min_rows is not None:
+            parts.append(f"min_rows={self.min_rows}")
+        exclude = None if self.frame is None else self.frame.exclude
+        rest: dict[str, Any] = {**bounds, "exclude": exclude, "min_rows": self.min_rows}
+        if _made(window, self.partition_by, self.order_by, **rest) != self:
+            return constructor_code(self, "wr.Window")  # SQL has frames that window() refuses
+        return f"wr.window({', '.join(parts)})"
 
 
 #: What may stand where an order key is asked for.
@@ -537,6 +577,46 @@ def _nulls_first(nulls: str) -> bool:
     if not isinstance(nulls, str) or nulls not in ("first", "last"):
         raise SpecError(f"nulls={shown(nulls)} is unknown; write 'first' or 'last'")
     return nulls == "first"
+
+
+def _made(function: Callable[..., Any], *args: Any, **named: Any) -> Any:
+    """Give what a function makes, None where it refuses."""
+    try:
+        return function(*args, **named)
+    except SpecError:
+        return None
+
+
+def _key_code(key: Expr) -> str:
+    """Write an expression as code where a string is a column's name."""
+    return repr(key.name) if isinstance(key, Column) else code_of(key)
+
+
+def _keys_code(keys: Sequence[str]) -> str:
+    return keys[0] if len(keys) == 1 else f"[{', '.join(keys)}]"
+
+
+def _offset_code(offset: Any) -> str:
+    """Write a bound as code where a plain value is a literal."""
+    is_plain = isinstance(offset, Literal) and offset.text is None and not isinstance(offset.value, (str, tuple))
+    return code_of(offset.value if is_plain else offset)
+
+
+def _into_bound(bound: Bound, *, start: bool) -> Any:
+    """Give the shortest that may be written for a bound of a window's frame."""
+    if isinstance(bound.offset, Literal):
+        value = bound.offset.value
+        if isinstance(value, bool) or not isinstance(value, (int, float, Decimal, dt.timedelta, Interval)):
+            return bound
+        short = negated(value) if bound.kind == "preceding" else value
+    else:
+        short = {"current_row": 0, "following": bound.offset}.get(bound.kind)
+    made = _made(relative, short, start=start)
+    same = made == bound and (made.offset is bound.offset or repr(made.offset) == repr(bound.offset))
+    return short if same else bound
+
+
+_SIDES: dict[str, Callable[..., Bound]] = {"preceding": preceding, "following": following}
 
 
 def _min_rows(value: int | None) -> int | None:

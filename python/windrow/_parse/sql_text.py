@@ -11,7 +11,7 @@ import re
 from functools import lru_cache
 from typing import Any
 
-from .._model.calls import Call, Derived, drop_default, literal_flag
+from .._model.calls import Call, Derived, drop_default, literal_flag, with_float_settings
 from .._model.catalog import function_names, function_of, functions_within_group
 from .._model.expressions import Column, Expr, HostExpression, Literal, Scalar, Sql
 from .._model.intervals import parse_duration
@@ -276,6 +276,8 @@ def _window_call(tree: Any) -> Call:
             f"{text_of(tree)}: WITHIN GROUP belongs to {', '.join(functions_within_group())}; "
             f"to give {function} its rows in another order, write {function}(... ORDER BY x)"
         )
+    if known is not None:
+        args = with_float_settings(known, args)
     if within:
         modifiers["argument_order"] = within
     modifiers["window"] = _window(tree)

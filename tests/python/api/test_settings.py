@@ -90,7 +90,7 @@ def test_environment(monkeypatch, tmp_path):
 
 def test_shows_itself():
     with wr.config(threads=2) as settings:
-        assert repr(settings) == "windrow.config(threads=2)"  # what nobody has set is not shown
+        assert repr(settings) == "wr.config(threads=2)"  # what nobody has set is not shown
 
 
 @pytest.fixture

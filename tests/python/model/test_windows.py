@@ -152,7 +152,7 @@ class TestBounds:
             ("groups", (1, 0), "groups=(-1, 0)"),
             ("range", ("7 days", 0), "range=('-7 days', 0)"),
             ("range", (dt.timedelta(days=7), 0), "range=(datetime.timedelta(days=-7), 0)"),
-            ("range", (wr.interval(months=1), 0), "range=(Interval(months=-1, days=0, microseconds=0), 0)"),
+            ("range", (wr.interval(months=1), 0), "range=(wr.Interval(months=-1), 0)"),
             ("range", (0, "-1mo"), "range=('-1mo', 0)"),
             ("range", (0.5, 0), "range=(-0.5, 0)"),
             ("range", ("1 month", "-1 day"), "range=('-1 day', '1 month')"),
