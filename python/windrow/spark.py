@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from .exceptions import SpecError
+from .exceptions import SpecError, short_traceback
 from .hosts.base import host_of
 from .typing import SparkFrameT
 
 __all__ = ["accelerate"]
 
 
+@short_traceback
 def accelerate(frame: SparkFrameT) -> SparkFrameT:
     """Let windrow compute the windows that stand in a DataFrame's plan, whoever wrote them and wherever.
 
