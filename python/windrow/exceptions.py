@@ -80,8 +80,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 def short_traceback(function: F) -> F:
     """Let the errors of a public function point at the line that called it, without the frames within windrow.
 
-    The one frame that is left is hidden by pytest and IPython. Causes keep their frames, and an
-    :class:`InternalError` keeps its own, as do all where ``WINDROW_FULL_TRACEBACK`` is set in the environment.
+    One frame is left, which pytest hides. Causes keep their frames, and an :class:`InternalError` keeps its own, as do
+    all where ``WINDROW_FULL_TRACEBACK`` is set in the environment.
 
     Parameters
     ----------
