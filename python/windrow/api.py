@@ -13,7 +13,7 @@ from ._model.replace import replace
 from ._parse.items import read_items
 from ._parse.query import read_select
 from ._plan.bind import plan_steps
-from .exceptions import SpecError, UnsupportedError, shown, suggest
+from .exceptions import SpecError, UnsupportedError, short_traceback, shown, suggest
 from .hosts.base import ComputeArguments, host_of, host_of_schema, opened, schema_of
 from .hosts.explanation import Explanation
 from .settings import Engine, Spread, current
@@ -78,6 +78,7 @@ def with_columns(
 ) -> Any: ...  # a pyarrow Table
 
 
+@short_traceback
 def with_columns(
     frame: FrameLike,
     *exprs: SparkItems,
@@ -171,6 +172,7 @@ def select(
 ) -> Any: ...  # a pyarrow Table
 
 
+@short_traceback
 def select(
     frame: FrameLike,
     *items: SparkSelectItems,
@@ -265,6 +267,7 @@ def sql(
 ) -> Any: ...
 
 
+@short_traceback
 def sql(
     query: str,
     /,
@@ -408,6 +411,7 @@ def explain(
 ) -> Explanation: ...
 
 
+@short_traceback
 def explain(
     frame: FrameLike | SchemaLike,
     *exprs: SparkItems,
@@ -481,6 +485,7 @@ def explain(
     return host.explain(nothing, plan, ComputeArguments(sort if isinstance(sort, bool) else None), metrics=False)
 
 
+@short_traceback
 def operator(exprs: SparkItems, schema: SchemaLike | FrameLike, *, sort: bool | None = None) -> Operator:
     """Make an operator over record batches, for PySpark's ``mapInArrow``, for streams, or for your own loops.
 

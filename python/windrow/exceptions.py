@@ -8,7 +8,10 @@ type, and what to do instead. The native module raises the same classes.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+import functools
+import os
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar, cast
 
 __all__ = [
     "ArithmeticOverflowError",
@@ -72,6 +75,41 @@ class UserError(WindrowError, RuntimeError):
 
 class InternalError(WindrowError, RuntimeError):
     """A bug in windrow; please report it."""
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def short_traceback(function: F) -> F:
+    """Let the errors of a public function point at the line that called it, without the frames within windrow.
+
+    One frame is left, which pytest hides. Causes keep their frames, and an :class:`InternalError` keeps its own, as do
+    all where ``WINDROW_FULL_TRACEBACK`` is set in the environment.
+
+    Parameters
+    ----------
+    function
+        The function, or a method of a public class.
+
+    Returns
+    -------
+    Callable
+        A function that does the same.
+    """
+
+    @functools.wraps(function)
+    def called(*args: Any, **named: Any) -> Any:
+        __tracebackhide__ = True
+        try:
+            return function(*args, **named)
+        except InternalError:
+            raise
+        except WindrowError as error:
+            if os.environ.get("WINDROW_FULL_TRACEBACK"):
+                raise
+            raise error.with_traceback(None)  # noqa: B904
+
+    return cast("F", called)
 
 
 def shown(value: object) -> str:

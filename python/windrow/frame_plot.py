@@ -15,7 +15,7 @@ import pyarrow as pa
 from ._display import ACCENT, CHARACTER, CONTRAST, printable, rectangle, svg, svg_text, text_width
 from ._model.replace import replace
 from ._model.windows import Window, asc, default_frame, window as make_window
-from .exceptions import SpecError, shown
+from .exceptions import SpecError, short_traceback, shown
 from .functions import collect_list, count, dense_rank, first_value, min, row_number
 from .hosts.base import ComputeArguments, opened
 from .typing import MemoryFrameT, StreamLike
@@ -42,6 +42,7 @@ class _Row:
     begins_peers: bool
 
 
+@short_traceback
 def plot_frame(window: Window, frame: MemoryFrameT | StreamLike, *, row: int) -> FramePlot:
     """Draw which rows of a data frame a window's frame holds, seen from one of them.
 

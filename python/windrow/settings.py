@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypedDict, get
 
 from ._model.replace import replace
 from ._windrow import cores, strategies
-from .exceptions import SpecError, shown, suggest
+from .exceptions import SpecError, short_traceback, shown, suggest
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -322,6 +322,7 @@ class Config:
         return "wr.config(" + ", ".join(f"{n}={v!r}" for n, v in values.items() if v is not None) + ")"
 
 
+@short_traceback
 def config(**settings: Unpack[Settings]) -> Config:
     """Change settings for the whole process, or, with ``with``, for a block.
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from .exceptions import SpecError
+from .exceptions import SpecError, short_traceback
 from .hosts.base import host_of
 from .settings import Engine
 from .typing import SparkFrameT, SparkSession
@@ -14,6 +14,7 @@ from .typing import SparkFrameT, SparkSession
 __all__ = ["accelerate", "accelerated", "check", "disable", "enable"]
 
 
+@short_traceback
 def enable(session: SparkSession[Any], *, engine: Engine | None = None) -> None:
     """Let windrow compute the windows of every query of a session from now on.
 
@@ -57,6 +58,7 @@ def enable(session: SparkSession[Any], *, engine: Engine | None = None) -> None:
     session_rule.enable(session, engine)
 
 
+@short_traceback
 def disable(session: SparkSession[Any]) -> None:
     """Undo :func:`enable`: the session's queries are planned by Spark alone again.
 
@@ -109,6 +111,7 @@ def accelerated(session: SparkSession[Any], *, engine: Engine | None = None) -> 
         disable(session)
 
 
+@short_traceback
 def check(session: SparkSession[Any]) -> list[str]:
     """Run one small job that looks whether a session's executors have the driver's windrow.
 
@@ -133,6 +136,7 @@ def check(session: SparkSession[Any]) -> list[str]:
     return session_rule.executor_faults(session)
 
 
+@short_traceback
 def accelerate(frame: SparkFrameT) -> SparkFrameT:
     """Let windrow compute the windows that stand in a DataFrame's plan, whoever wrote them and wherever.
 

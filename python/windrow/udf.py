@@ -11,12 +11,13 @@ from ._model.calls import Call
 from ._model.catalog import function_names
 from ._model.expressions import IntoExpr, as_expr
 from ._parse.types import arrow_type
-from .exceptions import SpecError, shown
+from .exceptions import SpecError, short_traceback, shown
 from .typing import IntoArray, IntoDataType, UserAggregate
 
 __all__ = ["aggregate", "partition_function", "vectorized"]
 
 
+@short_traceback
 def aggregate(
     cls: type[UserAggregate] | UserAggregate, *args: IntoExpr, returns: IntoDataType, name: str | None = None
 ) -> Call:
@@ -108,6 +109,7 @@ def aggregate(
     return _call(Aggregate(given, arrow_type(returns, name), name), args)
 
 
+@short_traceback
 def vectorized(
     function: Callable[..., IntoArray], *args: IntoExpr, returns: IntoDataType, name: str | None = None
 ) -> Call:
@@ -162,6 +164,7 @@ def vectorized(
     return _call(Frames(function, arrow_type(returns, name), name), args)
 
 
+@short_traceback
 def partition_function(
     function: Callable[..., IntoArray], *args: IntoExpr, returns: IntoDataType, name: str | None = None
 ) -> Call:

@@ -9,6 +9,7 @@ import pytest
 
 os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
 os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+os.environ.setdefault("WINDROW_FULL_TRACEBACK", "1")  # what fails here is windrow's
 # Each JVM lives for minutes: what the second compiler and parallel collectors do for it costs more than it brings.
 os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, ClassVar, Protocol
 
-from ..exceptions import SpecError, shown
+from ..exceptions import SpecError, short_traceback, shown
 from .catalog import Function, function_of
 from .checks import is_tuple_of, refuse_field
 from .code_text import constructor_code
@@ -120,6 +120,7 @@ class Call(Item):
             )
         object.__setattr__(self, "nesting", (levels + 1, calls + 1))
 
+    @short_traceback
     def filter(self, condition: IntoCondition) -> Call:
         """Let the call see only the rows of each frame for which a condition is true; null counts as false.
 
@@ -147,6 +148,7 @@ class Call(Item):
             raise SpecError(f"{self!r} has a filter already; join the two conditions into one with AND")
         return replace(self, condition=as_condition(condition, f"{self.function}(...).filter()"))
 
+    @short_traceback
     def distinct(self) -> Call:
         """Let the call see each different value of a frame once.
 
@@ -163,6 +165,7 @@ class Call(Item):
         """
         return replace(self, is_distinct=True)
 
+    @short_traceback
     def ignore_nulls(self) -> Call:
         """Let a value function (first, last, nth, lag, lead) pass over nulls, as SQL's ``IGNORE NULLS``.
 
@@ -182,6 +185,7 @@ class Call(Item):
         """
         return replace(self, nulls_ignored=True)
 
+    @short_traceback
     def respect_nulls(self) -> Call:
         """Let a function see nulls like any value, as SQL's ``RESPECT NULLS``: the default of the value functions.
 
@@ -198,6 +202,7 @@ class Call(Item):
         """
         return replace(self, nulls_ignored=False)
 
+    @short_traceback
     def order_by(self, *keys: IntoOrder | Sequence[IntoOrder]) -> Call:
         """Order a frame's rows by other keys than the window's before the function sees them.
 
@@ -220,6 +225,7 @@ class Call(Item):
         flat = [k for key in keys for k in as_sequence(key)]
         return replace(self, argument_order=tuple(as_order(k) for k in flat))
 
+    @short_traceback
     def over(self, window: Window | None = None) -> Call:
         """Say over which window the function is computed.
 
@@ -245,6 +251,7 @@ class Call(Item):
             )
         return replace(self, window=Window() if window is None else window)
 
+    @short_traceback
     def alias(self, name: str) -> Call:
         """Name the column that the call gives; without a name it is called by its SQL text.
 
@@ -480,6 +487,7 @@ class Derived(Item):
             refuse_field(self, "inputs", "a dict of names to scalar expressions", instead)
         object.__setattr__(self, "nesting", _nesting(self.calls.values()))
 
+    @short_traceback
     def alias(self, name: str) -> Derived:
         """Name the column that the expression gives; without a name it is called by its SQL text.
 

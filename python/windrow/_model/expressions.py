@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from decimal import Context, Decimal
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
-from ..exceptions import SpecError, shown
+from ..exceptions import SpecError, short_traceback, shown
 from .checks import refuse_field
 from .code_text import code_of, constructor_code
 from .intervals import Interval
@@ -275,6 +275,7 @@ def foreign_type(value: Any) -> pa.DataType | None:
     return next((t for r in _READERS.values() if (t := r.arrow_type(value)) is not None), None)
 
 
+@short_traceback
 def col(name: str) -> Column:
     """Name a column.
 
@@ -316,6 +317,7 @@ def negated(value: Any) -> Any:
     return EXACT_CONTEXT.minus(value) if isinstance(value, Decimal) else -value
 
 
+@short_traceback
 def lit(value: LiteralValue | Literal | Sequence[LiteralValue] | NumpyArray) -> Literal:
     """Make a literal of a Python value, where a plain string would be read as a column's name.
 

@@ -9,7 +9,7 @@ from decimal import Decimal
 from operator import index
 from typing import Any
 
-from ..exceptions import SpecError, shown
+from ..exceptions import SpecError, short_traceback, shown
 from .code_text import constructor_code
 
 __all__ = ["Interval", "interval", "parse_duration"]
@@ -116,6 +116,7 @@ def _parts(value: Interval) -> list[tuple[str, str]]:
     return parts or [("0", "day")]
 
 
+@short_traceback
 def interval(
     text: str | None = None,
     *,

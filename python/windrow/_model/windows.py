@@ -10,7 +10,7 @@ from decimal import Decimal
 from operator import index
 from typing import Any, Literal as OneOf, TypeAlias, get_args
 
-from ..exceptions import SpecError, shown
+from ..exceptions import SpecError, short_traceback, shown
 from .checks import is_tuple_of, refuse_field
 from .code_text import code_of, constructor_code
 from .expressions import EXPRESSIONS, Column, Expr, HostExpression, IntoExpr, Literal, Sql, as_expr, negated, reader_of
@@ -202,6 +202,7 @@ IntoOrder: TypeAlias = Order | IntoExpr
 IntoBound: TypeAlias = Bound | IntoExpr
 
 
+@short_traceback
 def window(
     partition_by: IntoExpr | Sequence[IntoExpr] = None,
     order_by: IntoOrder | Sequence[IntoOrder] = None,
@@ -288,6 +289,7 @@ def window(
     )
 
 
+@short_traceback
 def asc(key: IntoExpr, *, nulls: Nulls = "first") -> Order:
     """Order by a key, smallest first.
 
@@ -315,6 +317,7 @@ def asc(key: IntoExpr, *, nulls: Nulls = "first") -> Order:
     return Order(as_expr(key, "asc()"), descending=False, nulls_first=_nulls_first(nulls))
 
 
+@short_traceback
 def desc(key: IntoExpr, *, nulls: Nulls = "last") -> Order:
     """Order by a key, greatest first.
 
@@ -342,6 +345,7 @@ def desc(key: IntoExpr, *, nulls: Nulls = "last") -> Order:
     return Order(as_expr(key, "desc()"), descending=True, nulls_first=_nulls_first(nulls))
 
 
+@short_traceback
 def preceding(offset: IntoExpr = None) -> Bound:
     """Bound a frame at an offset before the current row, as SQL's ``x PRECEDING``.
 
@@ -367,6 +371,7 @@ def preceding(offset: IntoExpr = None) -> Bound:
     return Bound("unbounded_preceding") if offset is None else Bound("preceding", _offset(offset))
 
 
+@short_traceback
 def following(offset: IntoExpr = None) -> Bound:
     """Bound a frame at an offset after the current row, as SQL's ``x FOLLOWING``.
 

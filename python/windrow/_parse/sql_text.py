@@ -18,7 +18,7 @@ from .._model.intervals import parse_duration
 from .._model.names import check_text, no_window_call
 from .._model.result_columns import result_column
 from .._model.windows import Bound, Frame, Order, Window, default_frame, normalise_exclude, relative
-from ..exceptions import SpecError, shown
+from ..exceptions import SpecError, short_traceback, shown
 from .grammar import function_name, parse, syntax, text_of
 from .literals import NO_VALUE, has_own_type, value_of
 
@@ -390,6 +390,7 @@ def _derived(node: Any) -> Derived:
     return Derived(Sql(text_of(rest)), calls, text_of(node))
 
 
+@short_traceback
 def expr(text: str) -> Call | Derived | Any:  # Any: scalar expressions, which have no alias()
     """Make a scalar expression from SQL text. Spark evaluates it on Spark frames, Polars on all others.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .._model.calls import Call, call
 from .._model.expressions import IntoExpr
+from ..exceptions import short_traceback
 
 __all__ = [
     "avg",
@@ -21,6 +22,7 @@ __all__ = [
 ]
 
 
+@short_traceback
 def count(*columns: IntoExpr) -> Call:
     """Count the frame's rows, or those in which every column given is not null.
 
@@ -52,6 +54,7 @@ def count(*columns: IntoExpr) -> Call:
     return call("count", *columns)
 
 
+@short_traceback
 def count_distinct(x: IntoExpr, *more: IntoExpr) -> Call:
     """Count the frame's different values: ``count(x).distinct()``, under PySpark's name.
 
@@ -84,6 +87,7 @@ def count_distinct(x: IntoExpr, *more: IntoExpr) -> Call:
     return call("count", x, *more).distinct()
 
 
+@short_traceback
 def count_if(x: IntoExpr) -> Call:
     """Count the frame's rows for which a condition is true; null counts as false.
 
@@ -113,6 +117,7 @@ def count_if(x: IntoExpr) -> Call:
     return call("count_if", x)
 
 
+@short_traceback
 def sum(x: IntoExpr) -> Call:
     """Add up the frame's values; nulls are passed over.
 
@@ -149,6 +154,7 @@ def sum(x: IntoExpr) -> Call:
     return call("sum", x)
 
 
+@short_traceback
 def sum_distinct(x: IntoExpr) -> Call:
     """Add up the frame's different values: ``sum(x).distinct()``, under PySpark's name.
 
@@ -178,6 +184,7 @@ def sum_distinct(x: IntoExpr) -> Call:
     return call("sum", x).distinct()
 
 
+@short_traceback
 def try_sum(x: IntoExpr) -> Call:
     """Add up the frame's values, giving null where the sum overflows; nulls are passed over.
 
@@ -206,6 +213,7 @@ def try_sum(x: IntoExpr) -> Call:
     return call("try_sum", x)
 
 
+@short_traceback
 def avg(x: IntoExpr) -> Call:
     """Average the frame's values; nulls are passed over.
 
@@ -234,6 +242,7 @@ def avg(x: IntoExpr) -> Call:
     return call("avg", x)
 
 
+@short_traceback
 def mean(x: IntoExpr) -> Call:
     """Average the frame's values: another name of :func:`avg`.
 
@@ -250,6 +259,7 @@ def mean(x: IntoExpr) -> Call:
     return call("mean", x)
 
 
+@short_traceback
 def try_avg(x: IntoExpr) -> Call:
     """Average the frame's values, giving null where the mean overflows; nulls are passed over.
 
@@ -278,6 +288,7 @@ def try_avg(x: IntoExpr) -> Call:
     return call("try_avg", x)
 
 
+@short_traceback
 def product(x: IntoExpr) -> Call:
     """Multiply the frame's values; nulls are passed over.
 
@@ -308,6 +319,7 @@ def product(x: IntoExpr) -> Call:
     return call("product", x)
 
 
+@short_traceback
 def geometric_mean(x: IntoExpr) -> Call:
     """Give the geometric mean of the frame's values, the n-th root of their product; nulls are passed over.
 
@@ -338,6 +350,7 @@ def geometric_mean(x: IntoExpr) -> Call:
     return call("geometric_mean", x)
 
 
+@short_traceback
 def geomean(x: IntoExpr) -> Call:
     """Give the geometric mean: another name of :func:`geometric_mean`.
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from .._model.calls import Call, call
 from .._model.expressions import IntoExpr
+from ..exceptions import short_traceback
 
 __all__ = ["arg_max", "arg_min", "max", "max_by", "min", "min_by"]
 
 
+@short_traceback
 def min(x: IntoExpr) -> Call:
     """Find the frame's smallest value; nulls are passed over.
 
@@ -38,6 +40,7 @@ def min(x: IntoExpr) -> Call:
     return call("min", x)
 
 
+@short_traceback
 def max(x: IntoExpr) -> Call:
     """Find the frame's greatest value; nulls are passed over.
 
@@ -68,6 +71,7 @@ def max(x: IntoExpr) -> Call:
     return call("max", x)
 
 
+@short_traceback
 def min_by(x: IntoExpr, y: IntoExpr, k: int | None = None) -> Call:
     """Give the value of one column where another is least within the frame.
 
@@ -110,6 +114,7 @@ def min_by(x: IntoExpr, y: IntoExpr, k: int | None = None) -> Call:
     return call("min_by", x, y) if k is None else call("min_by", x, y, k)
 
 
+@short_traceback
 def arg_min(x: IntoExpr, y: IntoExpr, k: int | None = None) -> Call:
     """Give the value of one column where another is least: another name of :func:`min_by`.
 
@@ -130,6 +135,7 @@ def arg_min(x: IntoExpr, y: IntoExpr, k: int | None = None) -> Call:
     return call("arg_min", x, y) if k is None else call("arg_min", x, y, k)
 
 
+@short_traceback
 def max_by(x: IntoExpr, y: IntoExpr, k: int | None = None) -> Call:
     """Give the value of one column where another is greatest within the frame.
 
@@ -172,6 +178,7 @@ def max_by(x: IntoExpr, y: IntoExpr, k: int | None = None) -> Call:
     return call("max_by", x, y) if k is None else call("max_by", x, y, k)
 
 
+@short_traceback
 def arg_max(x: IntoExpr, y: IntoExpr, k: int | None = None) -> Call:
     """Give the value of one column where another is greatest: another name of :func:`max_by`.
 

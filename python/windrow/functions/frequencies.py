@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from .._model.calls import Call, call, flag
 from .._model.expressions import IntoExpr
+from ..exceptions import short_traceback
 
 __all__ = ["approx_count_distinct", "entropy", "histogram_numeric", "mode"]
 
 
+@short_traceback
 def mode(x: IntoExpr, deterministic: bool = False) -> Call:
     """Give the frame's most frequent value; nulls are passed over.
 
@@ -43,6 +45,7 @@ def mode(x: IntoExpr, deterministic: bool = False) -> Call:
     return call("mode", x, True) if flag(deterministic, "mode(): deterministic") else call("mode", x)
 
 
+@short_traceback
 def entropy(x: IntoExpr) -> Call:
     """Give Shannon's entropy of how often the frame's values occur, in bits; nulls are passed over.
 
@@ -71,6 +74,7 @@ def entropy(x: IntoExpr) -> Call:
     return call("entropy", x)
 
 
+@short_traceback
 def approx_count_distinct(x: IntoExpr, rsd: float | None = None) -> Call:
     """Count the frame's different values; the answer is exact.
 
@@ -106,6 +110,7 @@ def approx_count_distinct(x: IntoExpr, rsd: float | None = None) -> Call:
     return call("approx_count_distinct", x) if rsd is None else call("approx_count_distinct", x, rsd)
 
 
+@short_traceback
 def histogram_numeric(x: IntoExpr, bins: int) -> Call:
     """Gather the frame's values into bins of near values, each with its centre and its height; nulls are passed over.
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from .._model.calls import Call, call
 from .._model.expressions import IntoExpr, lit
+from ..exceptions import short_traceback
 
 __all__ = ["array_agg", "collect_list", "collect_set", "listagg", "string_agg"]
 
 
+@short_traceback
 def collect_list(x: IntoExpr) -> Call:
     """Gather the frame's values into a list, in the order of its rows; nulls are passed over.
 
@@ -43,6 +45,7 @@ def collect_list(x: IntoExpr) -> Call:
     return call("collect_list", x)
 
 
+@short_traceback
 def array_agg(x: IntoExpr) -> Call:
     """Gather the frame's values into a list: another name of :func:`collect_list`.
 
@@ -59,6 +62,7 @@ def array_agg(x: IntoExpr) -> Call:
     return call("array_agg", x)
 
 
+@short_traceback
 def collect_set(x: IntoExpr) -> Call:
     """Gather the frame's different values into a list, in ascending order; nulls are passed over.
 
@@ -88,6 +92,7 @@ def collect_set(x: IntoExpr) -> Call:
     return call("collect_set", x)
 
 
+@short_traceback
 def listagg(x: IntoExpr, delimiter: str | bytes | None = None) -> Call:
     """Join the frame's values as texts, in the order of its rows; nulls are passed over.
 
@@ -123,6 +128,7 @@ def listagg(x: IntoExpr, delimiter: str | bytes | None = None) -> Call:
     return call("listagg", x) if delimiter is None else call("listagg", x, lit(delimiter))
 
 
+@short_traceback
 def string_agg(x: IntoExpr, delimiter: str | bytes | None = None) -> Call:
     """Join the frame's values as texts: another name of :func:`listagg`.
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from .._model.calls import Call, call
 from .._model.expressions import IntoExpr
+from ..exceptions import short_traceback
 
 __all__ = ["any", "bit_and", "bit_or", "bit_xor", "bool_and", "bool_or", "every", "some"]
 
 
+@short_traceback
 def bool_and(x: IntoExpr) -> Call:
     """Whether all of the frame's values are true; nulls are passed over.
 
@@ -37,6 +39,7 @@ def bool_and(x: IntoExpr) -> Call:
     return call("bool_and", x)
 
 
+@short_traceback
 def every(x: IntoExpr) -> Call:
     """Whether all of the frame's values are true: another name of :func:`bool_and`.
 
@@ -53,6 +56,7 @@ def every(x: IntoExpr) -> Call:
     return call("every", x)
 
 
+@short_traceback
 def bool_or(x: IntoExpr) -> Call:
     """Whether any of the frame's values is true; nulls are passed over.
 
@@ -82,6 +86,7 @@ def bool_or(x: IntoExpr) -> Call:
     return call("bool_or", x)
 
 
+@short_traceback
 def some(x: IntoExpr) -> Call:
     """Whether any of the frame's values is true: another name of :func:`bool_or`.
 
@@ -98,6 +103,7 @@ def some(x: IntoExpr) -> Call:
     return call("some", x)
 
 
+@short_traceback
 def any(x: IntoExpr) -> Call:
     """Whether any of the frame's values is true: another name of :func:`bool_or`.
 
@@ -114,6 +120,7 @@ def any(x: IntoExpr) -> Call:
     return call("any", x)
 
 
+@short_traceback
 def bit_and(x: IntoExpr) -> Call:
     """Give the bits that are set in all of the frame's values; nulls are passed over.
 
@@ -142,6 +149,7 @@ def bit_and(x: IntoExpr) -> Call:
     return call("bit_and", x)
 
 
+@short_traceback
 def bit_or(x: IntoExpr) -> Call:
     """Give the bits that are set in any of the frame's values; nulls are passed over.
 
@@ -170,6 +178,7 @@ def bit_or(x: IntoExpr) -> Call:
     return call("bit_or", x)
 
 
+@short_traceback
 def bit_xor(x: IntoExpr) -> Call:
     """Give the bits that are set in an odd number of the frame's values; nulls are passed over.
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from .._model.calls import Call, call
 from .._model.expressions import IntoExpr, lit
+from ..exceptions import short_traceback
 
 __all__ = [
     "approx_percentile",
@@ -20,6 +21,7 @@ __all__ = [
 ]
 
 
+@short_traceback
 def median(x: IntoExpr) -> Call:
     """Give the frame's middle value, between the middle two if there are two; nulls are passed over.
 
@@ -51,6 +53,7 @@ def median(x: IntoExpr) -> Call:
     return call("median", x)
 
 
+@short_traceback
 def percentile(x: IntoExpr, p: float | Sequence[float], frequency: IntoExpr = None) -> Call:
     """Give the value at a share of the way through the frame's ordered values, interpolated; nulls are passed over.
 
@@ -92,6 +95,7 @@ def percentile(x: IntoExpr, p: float | Sequence[float], frequency: IntoExpr = No
     return call("percentile", *args)
 
 
+@short_traceback
 def percentile_cont(x: IntoExpr, p: float | Sequence[float]) -> Call:
     """Give the value at a share of the way through the frame's ordered values, interpolated; nulls are passed over.
 
@@ -135,6 +139,7 @@ def percentile_cont(x: IntoExpr, p: float | Sequence[float]) -> Call:
     return call("percentile_cont", x, lit(p))
 
 
+@short_traceback
 def quantile_cont(x: IntoExpr, p: float | Sequence[float]) -> Call:
     """Give the value at a share, interpolated: DuckDB's name of :func:`percentile_cont`.
 
@@ -153,6 +158,7 @@ def quantile_cont(x: IntoExpr, p: float | Sequence[float]) -> Call:
     return call("quantile_cont", x, lit(p))
 
 
+@short_traceback
 def percentile_disc(x: IntoExpr, p: float | Sequence[float]) -> Call:
     """Give the first of the frame's ordered values that lies at or beyond a share of the way; nulls are passed over.
 
@@ -193,6 +199,7 @@ def percentile_disc(x: IntoExpr, p: float | Sequence[float]) -> Call:
     return call("percentile_disc", x, lit(p))
 
 
+@short_traceback
 def quantile_disc(x: IntoExpr, p: float | Sequence[float]) -> Call:
     """Give the first value at or beyond a share: DuckDB's name of :func:`percentile_disc`.
 
@@ -211,6 +218,7 @@ def quantile_disc(x: IntoExpr, p: float | Sequence[float]) -> Call:
     return call("quantile_disc", x, lit(p))
 
 
+@short_traceback
 def percentile_approx(x: IntoExpr, p: float | Sequence[float], accuracy: int = 10000) -> Call:
     """Give the value at a share of the frame's ordered values, of their own type; nulls are passed over.
 
@@ -250,6 +258,7 @@ def percentile_approx(x: IntoExpr, p: float | Sequence[float], accuracy: int = 1
     return call("percentile_approx", *args)
 
 
+@short_traceback
 def approx_percentile(x: IntoExpr, p: float | Sequence[float], accuracy: int = 10000) -> Call:
     """Give the value at a share: another name of :func:`percentile_approx`.
 
@@ -271,6 +280,7 @@ def approx_percentile(x: IntoExpr, p: float | Sequence[float], accuracy: int = 1
     return call("approx_percentile", *args)
 
 
+@short_traceback
 def mad(x: IntoExpr) -> Call:
     """Give the median distance of the frame's values from their median; nulls are passed over.
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from .._model.calls import Call, call
 from .._model.expressions import IntoExpr
-from ..exceptions import SpecError, shown
+from ..exceptions import SpecError, short_traceback, shown
 
 __all__ = ["cume_dist", "dense_rank", "ntile", "percent_rank", "rank", "row_number"]
 
 
+@short_traceback
 def row_number() -> Call:
     """Number the partition's rows from 1 in the window's order; ties keep the order they came in.
 
@@ -39,6 +40,7 @@ def row_number() -> Call:
     return Call("row_number")
 
 
+@short_traceback
 def rank() -> Call:
     """Rank the partition's rows in the window's order; ties share a rank, and the next rank skips as many.
 
@@ -73,6 +75,7 @@ def rank() -> Call:
     return Call("rank")
 
 
+@short_traceback
 def dense_rank() -> Call:
     """Rank the partition's rows in the window's order; ties share a rank, and no rank is skipped.
 
@@ -103,6 +106,7 @@ def dense_rank() -> Call:
     return Call("dense_rank")
 
 
+@short_traceback
 def percent_rank() -> Call:
     """Give each row's rank as a fraction of the partition: ``(rank - 1) / (rows - 1)``, and 0.0 for a lone row.
 
@@ -133,6 +137,7 @@ def percent_rank() -> Call:
     return Call("percent_rank")
 
 
+@short_traceback
 def cume_dist() -> Call:
     """Give the fraction of the partition's rows that come no later than the row and its ties.
 
@@ -163,6 +168,7 @@ def cume_dist() -> Call:
     return Call("cume_dist")
 
 
+@short_traceback
 def ntile(n: IntoExpr = 1) -> Call:
     """Deal the partition's rows, in order, into n buckets whose sizes differ by one at most, and number these from 1.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .._model.calls import Call, call
 from .._model.expressions import IntoExpr
+from ..exceptions import short_traceback
 
 __all__ = [
     "regr_avgx",
@@ -18,6 +19,7 @@ __all__ = [
 ]
 
 
+@short_traceback
 def regr_count(y: IntoExpr, x: IntoExpr) -> Call:
     """Count the frame's pairs in which neither is null.
 
@@ -48,6 +50,7 @@ def regr_count(y: IntoExpr, x: IntoExpr) -> Call:
     return call("regr_count", y, x)
 
 
+@short_traceback
 def regr_avgx(y: IntoExpr, x: IntoExpr) -> Call:
     """Average the independent variable over the frame's pairs.
 
@@ -78,6 +81,7 @@ def regr_avgx(y: IntoExpr, x: IntoExpr) -> Call:
     return call("regr_avgx", y, x)
 
 
+@short_traceback
 def regr_avgy(y: IntoExpr, x: IntoExpr) -> Call:
     """Average the dependent variable over the frame's pairs.
 
@@ -108,6 +112,7 @@ def regr_avgy(y: IntoExpr, x: IntoExpr) -> Call:
     return call("regr_avgy", y, x)
 
 
+@short_traceback
 def regr_slope(y: IntoExpr, x: IntoExpr) -> Call:
     """Give the slope of the line that fits the frame's pairs best (least squares).
 
@@ -138,6 +143,7 @@ def regr_slope(y: IntoExpr, x: IntoExpr) -> Call:
     return call("regr_slope", y, x)
 
 
+@short_traceback
 def regr_intercept(y: IntoExpr, x: IntoExpr) -> Call:
     """Give the value at x = 0 of the line that fits the frame's pairs best (least squares).
 
@@ -168,6 +174,7 @@ def regr_intercept(y: IntoExpr, x: IntoExpr) -> Call:
     return call("regr_intercept", y, x)
 
 
+@short_traceback
 def regr_r2(y: IntoExpr, x: IntoExpr) -> Call:
     """Give how much of the dependent variable the line explains: the square of the correlation.
 
@@ -198,6 +205,7 @@ def regr_r2(y: IntoExpr, x: IntoExpr) -> Call:
     return call("regr_r2", y, x)
 
 
+@short_traceback
 def regr_sxx(y: IntoExpr, x: IntoExpr) -> Call:
     """Add up the squared distances of x from its mean over the frame's pairs.
 
@@ -228,6 +236,7 @@ def regr_sxx(y: IntoExpr, x: IntoExpr) -> Call:
     return call("regr_sxx", y, x)
 
 
+@short_traceback
 def regr_syy(y: IntoExpr, x: IntoExpr) -> Call:
     """Add up the squared distances of y from its mean over the frame's pairs.
 
@@ -258,6 +267,7 @@ def regr_syy(y: IntoExpr, x: IntoExpr) -> Call:
     return call("regr_syy", y, x)
 
 
+@short_traceback
 def regr_sxy(y: IntoExpr, x: IntoExpr) -> Call:
     """Add up the products of the distances of x and y from their means over the frame's pairs.
 

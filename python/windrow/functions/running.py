@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from .._model.calls import Call, call
 from .._model.expressions import IntoExpr
+from ..exceptions import short_traceback
 
 __all__ = ["counter_diff", "fill"]
 
 
+@short_traceback
 def fill(x: IntoExpr) -> Call:
     """Give the value, or where it is null, one on the straight line between its neighbours by the order key.
 
@@ -43,6 +45,7 @@ def fill(x: IntoExpr) -> Call:
     return call("fill", x)
 
 
+@short_traceback
 def counter_diff(x: IntoExpr, start: IntoExpr = None) -> Call:
     """Give how far a counter went on since the value before; null where it was set back.
 

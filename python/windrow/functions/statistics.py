@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .._model.calls import Call, call
 from .._model.expressions import IntoExpr
+from ..exceptions import short_traceback
 
 __all__ = [
     "corr",
@@ -21,6 +22,7 @@ __all__ = [
 ]
 
 
+@short_traceback
 def var_pop(x: IntoExpr) -> Call:
     """Give the variance of the frame's values, taken as the whole population.
 
@@ -49,6 +51,7 @@ def var_pop(x: IntoExpr) -> Call:
     return call("var_pop", x)
 
 
+@short_traceback
 def var_samp(x: IntoExpr) -> Call:
     """Give the variance of the frame's values, taken as a sample.
 
@@ -77,6 +80,7 @@ def var_samp(x: IntoExpr) -> Call:
     return call("var_samp", x)
 
 
+@short_traceback
 def variance(x: IntoExpr) -> Call:
     """Give the sample variance: another name of :func:`var_samp`.
 
@@ -93,6 +97,7 @@ def variance(x: IntoExpr) -> Call:
     return call("variance", x)
 
 
+@short_traceback
 def stddev_pop(x: IntoExpr) -> Call:
     """Give the standard deviation of the frame's values, taken as the whole population.
 
@@ -121,6 +126,7 @@ def stddev_pop(x: IntoExpr) -> Call:
     return call("stddev_pop", x)
 
 
+@short_traceback
 def stddev_samp(x: IntoExpr) -> Call:
     """Give the standard deviation of the frame's values, taken as a sample.
 
@@ -149,6 +155,7 @@ def stddev_samp(x: IntoExpr) -> Call:
     return call("stddev_samp", x)
 
 
+@short_traceback
 def stddev(x: IntoExpr) -> Call:
     """Give the sample standard deviation: another name of :func:`stddev_samp`.
 
@@ -165,6 +172,7 @@ def stddev(x: IntoExpr) -> Call:
     return call("stddev", x)
 
 
+@short_traceback
 def std(x: IntoExpr) -> Call:
     """Give the sample standard deviation: another name of :func:`stddev_samp`.
 
@@ -181,6 +189,7 @@ def std(x: IntoExpr) -> Call:
     return call("std", x)
 
 
+@short_traceback
 def skewness(x: IntoExpr) -> Call:
     """Give the skewness of the frame's values, taken as the whole population.
 
@@ -210,6 +219,7 @@ def skewness(x: IntoExpr) -> Call:
     return call("skewness", x)
 
 
+@short_traceback
 def kurtosis(x: IntoExpr) -> Call:
     """Give the excess kurtosis of the frame's values, taken as the whole population: 0 for a normal distribution.
 
@@ -238,6 +248,7 @@ def kurtosis(x: IntoExpr) -> Call:
     return call("kurtosis", x)
 
 
+@short_traceback
 def covar_pop(x: IntoExpr, y: IntoExpr) -> Call:
     """Give the covariance of two columns over the frame, taken as the whole population.
 
@@ -268,6 +279,7 @@ def covar_pop(x: IntoExpr, y: IntoExpr) -> Call:
     return call("covar_pop", x, y)
 
 
+@short_traceback
 def covar_samp(x: IntoExpr, y: IntoExpr) -> Call:
     """Give the covariance of two columns over the frame, taken as a sample.
 
@@ -298,6 +310,7 @@ def covar_samp(x: IntoExpr, y: IntoExpr) -> Call:
     return call("covar_samp", x, y)
 
 
+@short_traceback
 def corr(x: IntoExpr, y: IntoExpr) -> Call:
     """Give the correlation of two columns over the frame (Pearson's), between -1 and 1.
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from .._model.calls import Call, call
 from .._model.expressions import Column, IntoExpr, Literal, as_expr
+from ..exceptions import short_traceback
 
 __all__ = ["any_value", "first", "first_value", "lag", "last", "last_value", "lead", "nth_value"]
 
 
+@short_traceback
 def first_value(x: IntoExpr) -> Call:
     """Give the frame's first value, nulls included; with ``.ignore_nulls()`` its first value that is not null.
 
@@ -37,6 +39,7 @@ def first_value(x: IntoExpr) -> Call:
     return call("first_value", x)
 
 
+@short_traceback
 def first(x: IntoExpr) -> Call:
     """Give the frame's first value: another name of :func:`first_value`.
 
@@ -53,6 +56,7 @@ def first(x: IntoExpr) -> Call:
     return call("first", x)
 
 
+@short_traceback
 def last_value(x: IntoExpr) -> Call:
     """Give the frame's last value, nulls included; with ``.ignore_nulls()`` its last value that is not null.
 
@@ -85,6 +89,7 @@ def last_value(x: IntoExpr) -> Call:
     return call("last_value", x)
 
 
+@short_traceback
 def last(x: IntoExpr) -> Call:
     """Give the frame's last value: another name of :func:`last_value`.
 
@@ -101,6 +106,7 @@ def last(x: IntoExpr) -> Call:
     return call("last", x)
 
 
+@short_traceback
 def any_value(x: IntoExpr) -> Call:
     """Give some value of the frame: its first one, so that the answer never varies.
 
@@ -129,6 +135,7 @@ def any_value(x: IntoExpr) -> Call:
     return call("any_value", x)
 
 
+@short_traceback
 def nth_value(x: IntoExpr, n: IntoExpr) -> Call:
     """Give the frame's n-th value, nulls included; with ``.ignore_nulls()`` its n-th value that is not null.
 
@@ -166,6 +173,7 @@ def nth_value(x: IntoExpr, n: IntoExpr) -> Call:
     return call("nth_value", x, n)
 
 
+@short_traceback
 def lag(x: IntoExpr, offset: IntoExpr = 1, default: IntoExpr = None) -> Call:
     """Give the value of the row that lies ``offset`` rows before the current one in the partition.
 
@@ -207,6 +215,7 @@ def lag(x: IntoExpr, offset: IntoExpr = 1, default: IntoExpr = None) -> Call:
     return _offset_call("lag", x, offset, default)
 
 
+@short_traceback
 def lead(x: IntoExpr, offset: IntoExpr = 1, default: IntoExpr = None) -> Call:
     """Give the value of the row that lies ``offset`` rows after the current one in the partition.
 

@@ -7,11 +7,12 @@ from typing import Any
 
 from .._model.calls import Call, call, flag
 from .._model.expressions import IntoExpr
-from ..exceptions import SpecError, shown
+from ..exceptions import SpecError, short_traceback, shown
 
 __all__ = ["ewm_mean", "ewm_mean_by"]
 
 
+@short_traceback
 def ewm_mean(x: IntoExpr, alpha: float | None = None, *, half_life: float | None = None, adjust: bool = True) -> Call:
     """Average the frame's values, each row before the frame's last weighing less by a constant factor.
 
@@ -65,6 +66,7 @@ def ewm_mean(x: IntoExpr, alpha: float | None = None, *, half_life: float | None
     return call("ewm_mean", x, alpha) if flag(adjust, "ewm_mean(): adjust") else call("ewm_mean", x, alpha, False)
 
 
+@short_traceback
 def ewm_mean_by(x: IntoExpr, times: IntoExpr, half_life: IntoExpr) -> Call:
     """Average the frame's values, moved from each value to the next by the time between them.
 

@@ -1,7 +1,12 @@
 """A mistake's message leads to what works: what it offers is tried here."""
 
 import decimal
+import inspect
+import os
+import pickle
 import random
+import subprocess
+import sys
 import traceback
 
 import pyarrow as pa
@@ -11,6 +16,7 @@ import windrow as wr
 from support.random_calls import SEED
 from windrow._model.catalog import function_of
 from windrow._model.synonyms import SPELLINGS, near_names, spelling
+from windrow.exceptions import short_traceback
 
 TABLE = pa.table({"id": [1, 2, 3], "level": [1, 2, 3], "my col": [1, 2, 3], "k": ["a", "a", "b"]})
 
@@ -390,3 +396,117 @@ def test_one_expression_is_one_column():
         for make in (wr.sum, wr.desc, wr.window, wr.sum("id").filter):
             assert "one expression is one column: write a call for each" in message_of(make, several)
     assert wr.with_columns(frame, y=wr.sum(pl.col("id")).over())["y"].to_list() == [6, 6, 6]
+
+
+# ---- tracebacks
+
+
+def public_functions():
+    """Give the public functions, and the methods of calls, by their names."""
+    made = {name: getattr(wr, name) for name in wr.__all__ if inspect.isfunction(getattr(wr, name))}
+    made |= {f"Call.{n}": f for n, f in vars(wr.Call).items() if inspect.isfunction(f) and not n.startswith("_")}
+    return made | {"spark.accelerate": wr.spark.accelerate}
+
+
+def test_every_public_function_cuts_its_traceback():
+    functions = public_functions()
+    assert len(functions) > 105
+    for name, function in functions.items():
+        inner = inspect.unwrap(function)
+        assert function is not inner, f"{name} has no @short_traceback"
+        assert function.__code__.co_name == "called"
+        assert inspect.signature(function) == inspect.signature(inner)
+        assert (function.__doc__, function.__module__) == (inner.__doc__, inner.__module__)
+        assert pickle.loads(pickle.dumps(function)) is function
+
+
+def inner_frames(caught):
+    """Name windrow's functions in a traceback, below this file's last line in it."""
+    return [f.name for f in traceback.extract_tb(caught.value.__traceback__) if f.filename != __file__]
+
+
+def test_a_traceback_ends_at_the_users_line(monkeypatch):
+    monkeypatch.delenv("WINDROW_FULL_TRACEBACK", raising=False)
+    call = wr.sum("levle").over()
+    mistakes = [
+        lambda: wr.with_columns(TABLE, call),
+        lambda: wr.select(TABLE, call),
+        lambda: wr.explain(TABLE, call),
+        lambda: wr.operator(call, TABLE.schema),
+        lambda: wr.sql("SELECT levle FROM t", t=TABLE),
+        lambda: wr.with_columns(TABLE, "sum(k) OVER ()"),
+        lambda: wr.sum(1j),
+        lambda: wr.lag(TABLE),
+        lambda: wr.window(rows=7),
+        lambda: wr.desc(1j),
+        lambda: wr.lit(1j),
+        lambda: wr.expr("lag( OVER ()"),
+        lambda: wr.interval(days=10**30),
+        lambda: wr.sum("x").filter(True),
+        lambda: wr.sum("x").over(1),
+        lambda: wr.sum("x").alias(1),
+        lambda: wr.expr("x - lag(x) OVER ()").alias(1),
+        lambda: wr.config(threads="x"),
+        lambda: wr.aggregate(int, "x", returns=int),
+        lambda: wr.spark.accelerate(TABLE),
+        lambda: wr.plot_frame(1, TABLE, row=0),
+    ]
+    for mistake in mistakes:
+        with pytest.raises(wr.WindrowError) as caught:
+            mistake()
+        assert inner_frames(caught) == ["called"], caught.value
+    monkeypatch.setenv("WINDROW_FULL_TRACEBACK", "1")
+    for mistake in mistakes:
+        with pytest.raises(wr.WindrowError) as caught:
+            mistake()
+        assert len(inner_frames(caught)) > 1
+
+
+def test_the_frames_of_causes_stay(monkeypatch):
+    monkeypatch.delenv("WINDROW_FULL_TRACEBACK", raising=False)
+
+    def failing(x, begin, end):
+        raise KeyError("missing")
+
+    with pytest.raises(wr.UserError) as caught:
+        wr.with_columns(TABLE, y=wr.vectorized(failing, "id", returns=int).over())
+    assert inner_frames(caught) == ["called"]
+    assert isinstance(caught.value.__cause__, KeyError)
+    assert [f.name for f in traceback.extract_tb(caught.value.__cause__.__traceback__)][-1] == "failing"
+
+    def asks_windrow(x, begin, end):
+        return wr.with_columns(TABLE, wr.sum("levle").over())
+
+    with pytest.raises(wr.UserError) as caught:
+        wr.with_columns(TABLE, y=wr.vectorized(asks_windrow, "id", returns=int).over())
+    frames = [f.name for f in traceback.extract_tb(caught.value.__cause__.__traceback__)]
+    assert frames[-2:] == ["asks_windrow", "called"]
+
+
+def test_faults_of_windrows_and_others_keep_all_frames(monkeypatch):
+    monkeypatch.delenv("WINDROW_FULL_TRACEBACK", raising=False)
+    for error in (wr.InternalError("a fault"), TypeError("another")):
+
+        def inner(error=error):
+            raise error
+
+        outer = short_traceback(lambda inner=inner: inner())
+        with pytest.raises(type(error)) as caught:
+            short_traceback(outer)()
+        names = [f.name for f in traceback.extract_tb(caught.value.__traceback__)]
+        assert names[-4:] == ["called", "called", "<lambda>", "inner"]
+
+
+def test_an_error_shows_nothing_of_windrow_before_it_but_one_frame(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import pyarrow as pa\nimport windrow as wr\n"
+        "table = pa.table({'x': [1]})\n\n\n"
+        "def mine():\n    return wr.with_columns(table, wr.sum('y').over())\n\n\nmine()\n"
+    )
+    environment = {k: v for k, v in os.environ.items() if k != "WINDROW_FULL_TRACEBACK"}
+    run = subprocess.run([sys.executable, script], capture_output=True, text=True, env=environment)
+    files = [line.split('"')[1] for line in run.stderr.splitlines() if line.startswith("  File ")]
+    assert files == [str(script)] * 2 + [wr.exceptions.__file__]
+    assert run.stderr.count("Traceback") == 1
+    assert run.stderr.endswith("sum(y) OVER (): column 'y' is unknown; there is 'x'\n")

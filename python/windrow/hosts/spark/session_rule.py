@@ -15,7 +15,7 @@ from importlib import import_module
 from threading import Lock
 from typing import Any
 
-from ...exceptions import UnsupportedError, shown
+from ...exceptions import SpecError, UnsupportedError, shown
 from ...settings import ENGINES, Engine, config
 from .accelerate import Walker, is_known_release
 from .jvm import (
@@ -129,7 +129,7 @@ def _check(session: Any, engine: Engine | None) -> None:
             "the window columns instead"
         )
     if engine is not None and engine not in ENGINES:
-        raise UnsupportedError(f"engine={shown(engine)} is none of {', '.join(map(repr, ENGINES))}")
+        raise SpecError(f"engine={shown(engine)} is none of {', '.join(map(repr, ENGINES))}")
 
 
 class _Rule:
