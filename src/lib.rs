@@ -81,6 +81,7 @@ pub use external::sort_key::SortKey;
 pub use external::spilled_batches::SpilledBatches;
 pub use plan::explain::Explanation;
 pub use plan::planned::Plan;
+pub use plan::stream_order::SharedSort;
 pub use spec::argument::Arg;
 pub use spec::call::{Call, Nulls};
 pub use spec::frame::{Bound, Exclude, Frame, Shape, Units};
@@ -132,7 +133,6 @@ pub mod internals {
     pub use crate::model::section::Section;
     pub use crate::permute::column_writer::restore;
     pub use crate::permute::gather::gather;
-    pub use crate::plan::stream_order::SharedSort;
     pub use crate::sort::boundaries::{find_boundaries, first_descent};
     pub use crate::sort::sort_column::SortColumn;
     pub use crate::sort::sort_to_indices::sort;

@@ -289,6 +289,7 @@ impl Function {
     ///
     /// # Errors
     /// The function does not accept such arguments.
+    #[doc(hidden)]
     pub fn signature(&self, types: &[DataType], modifiers: Modifiers) -> Result<Signature> {
         self.check_count(types.len())?;
         let mut signature =

@@ -13,7 +13,7 @@ use arrow_buffer::{BooleanBuffer, OffsetBuffer};
 use arrow_schema::{DataType, Field};
 
 use super::evaluator::Evaluator;
-use super::positional::picks::null_where;
+use super::positional::gather_plan::null_where;
 use crate::bounds::frames::Frames;
 use crate::error::{Error, Result};
 use crate::model::carry::Carry;

@@ -19,7 +19,7 @@ use arrow_schema::DataType;
 use super::build;
 use super::columns::{check_schema, column_of, columns_of, put, sort_columns};
 use super::ranges::{ROWS_PER_BLOCK, ranges};
-use crate::catalog::function::{Family, OrderSensitivity};
+use crate::catalog::function::{OrderSensitivity, WindowOrder};
 use crate::error::{Error, Result};
 use crate::grouping::{assign, cluster};
 use crate::model::carry::Carry;
@@ -385,7 +385,7 @@ fn columns_read_by(order: &PlannedOrder, calls: &[&PlannedCall]) -> Vec<usize> {
         read.extend(call.filter);
         read.extend(call.argument_order.iter().map(|key| key.number));
         read.extend(call.frame.columns());
-        if call.function.family == Family::Running {
+        if call.function.window_order == WindowOrder::Linear {
             read.extend(order.order_by.iter().map(|key| key.number));
         }
     }

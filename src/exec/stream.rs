@@ -30,7 +30,7 @@ use crate::plan::stream_order::longest_order;
 use crate::util::boundaries::Boundaries;
 use crate::util::cancel::Cancel;
 use crate::util::reserve;
-use crate::util::shown::{compact, slice_size};
+use crate::util::slice_memory::{compact, slice_size};
 
 /// Above this number of held rows, results are computed only once an eighth as many have arrived or a partition begins:
 /// evaluation costs time proportional to the held rows, which small batches must not pay each.

@@ -29,7 +29,7 @@ use super::spill_file::{SpillDirectory, SpillFile, SpilledRun};
 use crate::error::Result;
 use crate::util::cancel::Cancel;
 use crate::util::reserve;
-use crate::util::shown::slice_size;
+use crate::util::slice_memory::slice_size;
 
 /// The number of runs that are merged at once.
 const FAN_IN: usize = 64;

@@ -27,7 +27,7 @@ use crc32fast::Hasher;
 
 use crate::error::{Error, Remedy, Result};
 use crate::util::data_types::children;
-use crate::util::shown::compact;
+use crate::util::slice_memory::compact;
 
 /// The size of the write buffer.
 const WRITE_BUFFER_BYTES: usize = 256 << 10;

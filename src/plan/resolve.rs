@@ -9,8 +9,8 @@ use super::planned::{Plan, PlannedArg, PlannedCall, PlannedOrder};
 use super::shared_passes::passes;
 use super::{choose, validate};
 use crate::bounds::resolve::FramePlan;
-use crate::catalog::argument::Presence;
-use crate::catalog::function::{ArgumentOrder, Distinct, Family, Frames, Function, OwnFrame, WindowOrder};
+use crate::catalog::argument::{Presence, Role};
+use crate::catalog::function::{ArgumentOrder, Distinct, Frames, Function, OwnFrame, WindowOrder};
 use crate::catalog::functions;
 use crate::catalog::signature::{self, Modifiers};
 use crate::error::{Error, Result};
@@ -77,14 +77,12 @@ impl Plan {
             respect_nulls: call.nulls == Nulls::Respect,
             list_views: self.options.list_views,
         };
+        let nullable = function.index_of(Role::Default).map(|_| self.is_nullable_with_default(order, &args, &types));
         let mut signature = match &call.user {
             Some(user) => signature::of_user(user, types, modifiers),
             None => function.signature(&types, modifiers)?,
         };
-        if function.family == Family::Offset {
-            signature.nullable = self.offset_nullable(order, call, &args);
-        }
-        signature.nullable |= call.min_rows.is_some();
+        signature.nullable = nullable.unwrap_or(signature.nullable) || call.min_rows.is_some();
         let frame = self.frame(order, function, call, spec)?;
         validate::exclude(function, &frame)?;
         validate::linear_order(function, &self.orders[order].order_by)?;
@@ -189,6 +187,7 @@ impl Plan {
     ) -> Result<(Vec<PlannedArg>, Vec<DataType>)> {
         function.check_count(call.args.len())?;
         let (mut args, mut types) = (Vec::new(), Vec::new());
+        let default = function.index_of(Role::Default);
         for (index, arg) in call.args.iter().enumerate() {
             let (arg, data_type) = match arg {
                 Arg::Column(name) => {
@@ -197,8 +196,8 @@ impl Plan {
                 }
                 Arg::Literal(value) => {
                     // The default of lag and lead is converted to the type of the value that it replaces.
-                    let array = match (function.family, index, types.first()) {
-                        (Family::Offset, 2, Some(target)) => {
+                    let array = match types.first() {
+                        Some(target) if default == Some(index) => {
                             validate::default(literal_array::natural(value)?.data_type(), target)?;
                             literal_array::to_one_row_as(value, target)?
                         }
@@ -212,8 +211,8 @@ impl Plan {
             types.push(data_type);
         }
         validate::settings(function, call, &types)?;
-        if let (Family::Offset, [value, _, default]) = (function.family, types.as_slice()) {
-            validate::default(default, value)?;
+        if let Some(default) = default.and_then(|index| types.get(index)) {
+            validate::default(default, &types[0])?;
         }
         // Omitted parameters are NULL.
         for argument in function.arguments.iter().skip(args.len()) {
@@ -228,20 +227,14 @@ impl Plan {
     }
 
     /// The results of lag and lead are never NULL if neither the column nor the default can be.
-    fn offset_nullable(&self, order: usize, call: &Call, args: &[PlannedArg]) -> bool {
+    fn is_nullable_with_default(&self, order: usize, args: &[PlannedArg], types: &[DataType]) -> bool {
         let nullable = |arg: &PlannedArg| match arg {
             PlannedArg::Column(place) => self.schema.field(self.orders[order].columns[*place]).is_nullable(),
             PlannedArg::Literal(value) => value.logical_null_count() > 0,
         };
+        let [value, _, default] = types else { return true };
         // A default of another type is cast, and outside ANSI mode a failed cast gives NULL.
-        let casts = match (call.args.first(), call.args.get(2)) {
-            (Some(Arg::Column(value)), Some(Arg::Column(default))) => {
-                validate::lookup(&self.schema, value).map(|(_, field)| field.data_type().clone()).ok()
-                    != validate::lookup(&self.schema, default).map(|(_, field)| field.data_type().clone()).ok()
-            }
-            _ => false,
-        };
-        args.len() < 3 || casts || args.iter().any(nullable)
+        value != default || args.iter().any(nullable)
     }
 
     fn frame(&mut self, order: usize, function: &Function, call: &Call, spec: &WindowSpec) -> Result<FramePlan> {

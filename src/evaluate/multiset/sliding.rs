@@ -29,7 +29,7 @@ use std::ops::Range;
 
 use arrow_array::{ArrayRef, RecordBatch};
 
-use super::answer_length::{ResultLength, TotalLength, of_all};
+use super::result_length::{ResultLength, TotalLength, of_all};
 use super::value_codes::{PartitionCodes, ValueCodes};
 use crate::bounds::exclude::SubRanges;
 use crate::bounds::frames::Frames;

@@ -13,8 +13,8 @@ use arrow_schema::{DataType, Field, Schema};
 use arrow_select::concat::concat;
 use arrow_select::take::take;
 
+use super::gather_plan::{GatherPlan, RowSource};
 use super::index::MaskIndex;
-use super::picks::{GatherPlan, RowSource};
 use crate::error::{Error, Result};
 use crate::model::carry::Carry;
 

@@ -8,7 +8,7 @@
 //!   frame of 6              [-------]        its first: `row(before(3))`, its second: `row(before(3) + 1)`
 //! ```
 //!
-//! A function picks one row per result here; `picks.rs` gathers all picks at once. Values are moved but never
+//! A function picks one row per result here; `gather_plan.rs` gathers all picks at once. Values are moved but never
 //! inspected, so any column type works.
 //!
 //! Cost: O(1) per row if all rows are counted. Under a mask the first and the last row of a frame are O(1) amortised;

@@ -43,7 +43,7 @@ use crate::plan::stream_order::longest_order;
 use crate::spec::frame::{Bound, Exclude};
 use crate::util::boundaries::Boundaries;
 use crate::util::cancel::Cancel;
-use crate::util::shown::compact;
+use crate::util::slice_memory::compact;
 use crate::util::threads::Threads;
 
 /// Concatenates batches of one schema; strings and lists that views do not reference are left out.

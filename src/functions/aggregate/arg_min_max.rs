@@ -24,7 +24,7 @@ use arrow_select::concat::concat;
 
 use super::min_max::Extremum;
 use crate::error::{Error, Result};
-use crate::evaluate::positional::picks::{GatherPlan, RowSource};
+use crate::evaluate::positional::gather_plan::{GatherPlan, RowSource};
 use crate::functions::saved_state::{SavedValue, saved_column, saved_row};
 use crate::model::aggregate::{Accumulator, ResultReader, Selective};
 use crate::model::row_mask::RowMask;

@@ -7,7 +7,7 @@ use arrow_array::types::Int64Type;
 use arrow_array::{ArrayRef, Int64Array, RecordBatch};
 
 use super::accumulator::PrimitiveReader;
-use super::total::SumState;
+use super::sum_accumulator::SumState;
 use super::variance::PivotMoments;
 use crate::error::Result;
 use crate::functions::native::{count_rows, scan_slots};

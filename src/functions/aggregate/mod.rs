@@ -17,7 +17,7 @@ pub(crate) mod regression;
 pub(crate) mod shared_state;
 pub(crate) mod skewness_kurtosis;
 pub(crate) mod sum;
+pub(crate) mod sum_accumulator;
 pub(crate) mod sum_state;
-pub(crate) mod total;
 pub(crate) mod udf;
 pub(crate) mod variance;

@@ -19,8 +19,8 @@ use arrow_schema::DataType;
 
 use super::accumulator::PrimitiveReader;
 use super::exact::{Compensated, Int320};
+use super::sum_accumulator::{SumAccumulator, SumState};
 use super::sum_state::{ExactSum, SumInI128, SumInput};
-use super::total::{SumAccumulator, SumState};
 use crate::error::{Error, Remedy, Result};
 use crate::functions::decimal::{DecimalColumn, Unscaled};
 use crate::functions::native::{to_primitive, with_type};

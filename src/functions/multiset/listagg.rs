@@ -14,7 +14,7 @@ use arrow_schema::DataType;
 
 use super::collect::GatherPlaces;
 use crate::error::{Error, Result};
-use crate::evaluate::multiset::answer_length::ResultLength;
+use crate::evaluate::multiset::result_length::ResultLength;
 use crate::util::reserve;
 
 /// Joins strings or binary values.

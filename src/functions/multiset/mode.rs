@@ -17,7 +17,7 @@ use arrow_array::ArrayRef;
 use crate::error::Result;
 use crate::evaluate::multiset::sliding::MultisetFunction;
 use crate::evaluate::multiset::value_codes::{PartitionCodes, ValueCodes};
-use crate::evaluate::positional::picks::{GatherPlan, RowSource};
+use crate::evaluate::positional::gather_plan::{GatherPlan, RowSource};
 use crate::util::reserve;
 
 /// The most frequent value.

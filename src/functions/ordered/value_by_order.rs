@@ -18,7 +18,7 @@ use arrow_select::take::take;
 
 use crate::error::Result;
 use crate::evaluate::order_statistics::frame_order::{FrameOrderFunction, FrameView};
-use crate::evaluate::positional::picks::{GatherPlan, RowSource};
+use crate::evaluate::positional::gather_plan::{GatherPlan, RowSource};
 use crate::functions::list_builder::ListBuilder;
 use crate::functions::positional::nth::NthRow;
 

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, Schema};
-use windrow::internals::SharedSort;
-use windrow::{Arg, Bound, Call, Exclude, Frame, Literal, Options, OrderKey, Plan, Stream, WindowSpec};
+use windrow::{Arg, Bound, Call, Exclude, Frame, Literal, Options, OrderKey, Plan, SharedSort, Stream, WindowSpec};
 
 fn plan(specs: &[WindowSpec]) -> Plan {
     let field = |name: &str, data_type| Field::new(name, data_type, true);
