@@ -46,13 +46,13 @@ _STYLE = """
 .windrow-plan{color:inherit;font-size:.85rem;line-height:1.4;overflow-x:auto}
 .windrow-plan table{border-collapse:collapse;margin:.2rem 0 .8rem;color:inherit;font-size:inherit}
 .windrow-plan tr{background:none}
-.windrow-plan th,.windrow-plan td{text-align:left;vertical-align:top;padding:.25rem .7rem;border:0;
+.windrow-plan th,.windrow-plan td{text-align:left;vertical-align:top;padding:.25rem .5rem;border:0;
 border-bottom:1px solid rgba(128,128,128,.35);color:inherit;white-space:normal;max-width:32rem}
 .windrow-plan thead th{font-weight:500;opacity:.75;white-space:nowrap}
 .windrow-plan th.windrow-order{padding-top:.7rem;font-weight:600}
 .windrow-plan code{font-size:.95em;background:none;border:0;padding:0;color:inherit;overflow-wrap:break-word}
-.windrow-plan .windrow-calls td:nth-child(2){min-width:15rem}
-.windrow-plan .windrow-calls td:nth-child(4){min-width:11rem}
+.windrow-plan .windrow-calls td:nth-child(2){min-width:13rem}
+.windrow-plan .windrow-calls td:nth-child(4){min-width:9rem}
 .windrow-plan small{display:block;font-size:.92em;opacity:.75}
 .windrow-plan p,.windrow-plan ul{margin:.2rem 0 .6rem}
 """
