@@ -335,7 +335,7 @@ def sql(
     if args is not None and (isinstance(args, (str, bytes)) or not isinstance(args, (Mapping, Sequence))):
         raise SpecError(f"args={shown(args)}: parameters are a dict for :name, or a list for ?")
     if spark is not None and not is_instance_by_name(spark, "pyspark", "SparkSession"):
-        raise SpecError(f"spark={shown(spark)} is no SparkSession; a frame of that name needs another: rename it")
+        raise SpecError(f"spark= takes a SparkSession, not {type(spark).__name__}; give a frame another name")
     refused = None
     if "pyspark.sql" in sys.modules:  # as it is where there is a session
         from .hosts.spark.session_query import answer_in_session

@@ -177,7 +177,7 @@ def _as_labels(labels: Sequence[Any], like: Any) -> Any:
         return pd.MultiIndex.from_tuples(labels, names=like.names)
     # a type is found for the labels only where there was one: 2 beside 2.5 stays an integer
     dtype = like.dtype if like.dtype == object else None
-    return pd.Index(labels, dtype=dtype, name=like.name, tupleize_cols=False)  # type: ignore[call-overload]
+    return pd.Index(labels, dtype=dtype, name=like.name, tupleize_cols=False)
 
 
 def _other_columns(frame: pd.DataFrame, index: int) -> list[int]:
