@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 from ._execute.arrow_columns import empty_table
 from ._execute.stream import Operator as _Operator, stream_operator
+from ._model.expressions import is_instance_by_name
 from ._model.names import columns_named, quoted
 from ._model.replace import replace
 from ._parse.items import read_items
@@ -310,7 +311,7 @@ def sql(
     ------
     SpecError
         Before any row is read: for syntax errors, unknown names, a window function in WHERE or without OVER, QUALIFY
-        without a window function.
+        without a window function; for ``spark=`` that is no SparkSession.
     UnsupportedError
         If Spark does not plan the query: for joins, GROUP BY, subqueries, UNION and WITH. On Spark Connect and 3.5,
         for items that Spark evaluates before the windows: ``explode(a)``.
@@ -336,8 +337,10 @@ def sql(
         raise SpecError(f"sql() takes a query's text, not {type(query).__name__}")
     if args is not None and (isinstance(args, (str, bytes)) or not isinstance(args, (Mapping, Sequence))):
         raise SpecError(f"args={shown(args)}: parameters are a dict for :name, or a list for ?")
+    if spark is not None and not is_instance_by_name(spark, "pyspark", "SparkSession"):
+        raise SpecError(f"spark= takes a SparkSession, not {type(spark).__name__}; give a frame another name")
     refused = None
-    if spark is not None or "pyspark.sql" in sys.modules:
+    if "pyspark.sql" in sys.modules:  # as it is where there is a session
         from .hosts.spark.session_query import answer_in_session
 
         try:

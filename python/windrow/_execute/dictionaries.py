@@ -17,7 +17,7 @@ from .._model.names import unused_name
 from .._model.replace import replace
 from .._plan.bound import BoundCall, ColumnArgument, SortKey
 from ..exceptions import DataError, SpecError, shown
-from .arrow_columns import WITHOUT_VIEWS, with_child_types, with_children
+from .arrow_columns import WITHOUT_VIEWS, with_buffers, with_child_types, with_children
 from .explained_call import ExplainedCall
 from .ordered_categories import display_name, is_list, ordered_type
 
@@ -221,7 +221,8 @@ class Dictionaries:
                 f"{call.display}: {len(known)} categories are more than {data_type.index_type} tells apart; cast the "
                 "column to a dictionary of wider indices, or to text"
             ) from None
-        return pa.DictionaryArray.from_arrays(indices, known.cast(data_type.value_type), ordered=data_type.ordered)
+        values = with_buffers(known.cast(data_type.value_type))  # a cast to views may leave a buffer out
+        return pa.DictionaryArray.from_arrays(indices, values, ordered=data_type.ordered)
 
     def _indices(self, array: pa.DictionaryArray, call: BoundCall, name: str) -> pa.Array:
         """Give the indices of values in the dictionary known; other values are put behind it, or are an error."""

@@ -7,7 +7,14 @@ from collections.abc import Iterator
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .arrow_columns import WITHOUT_VIEWS, as_single_array, child_arrays, with_child_types, with_children
+from .arrow_columns import (
+    WITHOUT_VIEWS,
+    as_single_array,
+    child_arrays,
+    with_buffers,
+    with_child_types,
+    with_children,
+)
 
 __all__ = ["take_rows"]
 
@@ -107,7 +114,7 @@ def _as_type(array: pa.Array, data_type: pa.DataType) -> pa.Array:
     if array.type == data_type:
         return array
     if data_type in WITHOUT_VIEWS:
-        return array.cast(data_type)
+        return with_buffers(array.cast(data_type))
     if isinstance(data_type, pa.BaseExtensionType):
         return data_type.wrap_array(_as_type(array, data_type.storage_type))
     if pa.types.is_run_end_encoded(data_type):

@@ -143,6 +143,7 @@ class _PandasRunner(ArrowRunner["pd.DataFrame"]):
             result.columns = _as_labels(
                 [frame.columns[i] if name == names[i] else _label(frame, name) for name, i in old], frame.columns
             )
+        result_labels = list(result.columns)
         reads = plan.columns_read()
         labels = dict(zip(names, frame.columns, strict=True))  # what replaces a column keeps its label
         for position, (name, i) in enumerate(step.columns):
@@ -151,6 +152,9 @@ class _PandasRunner(ArrowRunner["pd.DataFrame"]):
                 values.index = frame.index
                 label = labels[name] if name in labels else _label(frame, name)
                 result.insert(position, label, values, allow_duplicates=label in result.columns)
+                result_labels.insert(position, label)
+        if frame.columns.nlevels == 1 and frame.columns.dtype == object:  # insert before pandas 3 finds a type anew
+            result.columns = _as_labels(result_labels, frame.columns)
         return result
 
 
@@ -178,7 +182,11 @@ def _as_labels(labels: Sequence[Any], like: Any) -> Any:
     """Give labels as an index of the levels of another."""
     import pandas as pd
 
-    return labels if like.nlevels == 1 else pd.MultiIndex.from_tuples(labels, names=like.names)
+    if like.nlevels > 1:
+        return pd.MultiIndex.from_tuples(labels, names=like.names)
+    # a type is found for the labels only where there was one: 2 beside 2.5 stays an integer
+    dtype = like.dtype if like.dtype == object else None
+    return pd.Index(labels, dtype=dtype, name=like.name, tupleize_cols=False)
 
 
 def _other_columns(frame: pd.DataFrame, index: int) -> list[int]:
@@ -303,4 +311,7 @@ def _series(column: pa.ChunkedArray, read: Sequence[Any]) -> Any:
             pa.float32(): pd.Float32Dtype(), pa.float64(): pd.Float64Dtype(),
         }  # fmt: skip
         return column.to_pandas(types_mapper=nullable.get)
+    indices = column.type.index_type if pa.types.is_dictionary(column.type) else None
+    if indices is not None and pa.types.is_unsigned_integer(indices):  # which pyarrow 19 cannot give to pandas
+        column = column.cast(pa.dictionary(pa.int64(), column.type.value_type, column.type.ordered))
     return column.to_pandas()

@@ -21,7 +21,7 @@ ILL: list[Any] = [
     None, True, 0, -1, 2**63, 2**70, 10**50, 10**5000, 1.5, float("nan"), float("inf"), decimal.Decimal("sNaN"),
     decimal.Decimal("1e1000"), "", "x", "\u00b2", "9" * 5000, "\ud800", "a\0b", "*", "sum(x", "7 days", b"\xff", [],
     ["x", ["x"]],
-    (2**63, 0), (1, 2, 3), {}, {1: 2}, {"x"}, object(), np.int64(3), np.array([1, 2]), np.datetime64("NaT"), pd.NA,
+    (2**63, 0), (1, 2, 3), {}, {1: 2}, {"x"}, object(), np.int64(3), np.array([1, 2]), np.datetime64("NaT", "D"), pd.NA,
     pd.Series([1]), pl.Series([1]), pl.col("x", "y"), pl.all(), pl.col("nope"), pa.array([1]), int, dt.timedelta.max,
     1j, range(3), ..., wr.expr("1e40BD"), wr.expr("cast(x as decimal(39, 2))"), wr.expr("1" * 5000),
     wr.expr("nonsense("),

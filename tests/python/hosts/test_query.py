@@ -120,6 +120,12 @@ def test_on_spark(oracle_spark, view):
         wr.sql("SELECT sum(vv) OVER () FROM t")
 
 
+@pytest.mark.parametrize("session", [5, "local", pa.table({"id": [1]})], ids=lambda value: type(value).__name__)
+def test_what_is_no_session(session):
+    with pytest.raises(wr.SpecError, match="spark= takes a SparkSession, not"):
+        wr.sql("SELECT sum(id) OVER () FROM t", t=pa.table({"id": [1]}), spark=session)
+
+
 @pytest.mark.parametrize("query", BOTH + SPARK + DUCKDB)
 def test_the_same_on_every_frame_in_memory(query):
     pd = pytest.importorskip("pandas")

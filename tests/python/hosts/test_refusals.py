@@ -13,6 +13,7 @@ import windrow as wr
 pl = pytest.importorskip("polars")
 pd = pytest.importorskip("pandas")
 
+POLARS = tuple(map(int, pl.__version__.split(".")[:2]))
 LEVELS = ["waiting", "on the way", "delivered"]
 
 
@@ -120,7 +121,8 @@ def test_the_order_of_categories_is_not_lost_in_expressions(seed):
         for expression in by_polars:
             made = wr.with_columns(frame, y=wr.max(expression).over(), n=wr.collect_set(expression).over())
             values = list(made["n"][0].as_py() if isinstance(frame, pa.Table) else made["n"][0])
-            assert pa.array(made["y"]).to_pylist() == [max(values, key=LEVELS.index)] * 12
+            column = made["y"].to_pylist() if isinstance(frame, pa.Table) else list(made["y"])
+            assert column == [max(values, key=LEVELS.index)] * 12
             assert values == sorted(values, key=LEVELS.index)
             answered += 1
     assert refused == 3 * 16
@@ -133,7 +135,10 @@ def test_categories_within_structs_and_lists_are_not_compared_as_text():
     for text in ("max(s.e) OVER ()", "max(l[0]) OVER ()", "max(get(l, 0)) OVER ()", "sum(v) OVER (ORDER BY s.e)",
                  "max(if(v > 0, s.e, '')) OVER ()", "row_number() OVER (ORDER BY if(v > 0, s, s))"):  # fmt: skip
         for frame_ in (frame, frame.to_arrow()):
-            with pytest.raises(wr.UnsupportedError, match="ordered categories"):
+            # Polars before 1.44 takes no item of lists of categories that come from Arrow
+            panics = POLARS < (1, 44) and "(l" in text and frame_ is not frame
+            error, says = (wr.DataError, "Polars cannot evaluate") if panics else (wr.UnsupportedError, "ordered categ")
+            with pytest.raises(error, match=says):
                 wr.with_columns(frame_, y=text)
 
 

@@ -98,7 +98,7 @@ class TestBounds:
             2024, 1, 2, 3, 4, 5, 6
         )
         assert wr.lit(numpy.datetime64("2024-01-02")).value == dt.date(2024, 1, 2)
-        assert wr.lit(numpy.datetime64("NaT")).value is None
+        assert wr.lit(numpy.datetime64("NaT", "D")).value is None
 
     def test_no_nanosecond_is_lost(self):
         numpy, pandas = pytest.importorskip("numpy"), pytest.importorskip("pandas")

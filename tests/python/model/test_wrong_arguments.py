@@ -46,7 +46,7 @@ def wrong_values():
         range(3), slice(1), memoryview(b"x"), dt.date(2020, 1, 1), dt.datetime(2020, 1, 1), dt.time(1),
         dt.timedelta(1), dt.timedelta.max, dt.timezone.utc, np.int64(3), np.float32("nan"), np.bool_(True),
         np.void((1, 2), "i4,i4"), np.void(b"x"),
-        np.datetime64("NaT"), np.datetime64("2020-01-01T00:00:00.000000001"), np.timedelta64(1, "M"), np.str_("x"),
+        np.datetime64("NaT", "D"), np.datetime64("2020-01-01T00:00:00.000000001"), np.timedelta64(1, "M"), np.str_("x"),
         np.array(1),
         np.array([1, 2]), np.array([[1]]), np.array([object()]), pa.scalar(1), pa.array([1]), pa.chunked_array([[1]]),
         pa.int64(), pa.field("x", pa.int8()), pa.schema([("x", pa.int64())]), pa.table({"x": [1], "id": [1]}),

@@ -11,6 +11,9 @@ import pytest
 import windrow as wr
 from windrow._execute.user_functions import UserFunction
 
+# Python 3.10's fractions have no __int__, by which pyarrow makes integers of numbers: all of them are refused there.
+FRACTIONS_CONVERT = hasattr(Fraction, "__int__")
+
 
 class Last:
     """Gives the value of a list that the row's number says."""
@@ -71,7 +74,8 @@ WHOLE = [
 
 @pytest.mark.parametrize(("value", "returns"), CUT, ids=str)
 def test_what_would_be_cut_is_refused(value, returns):
-    with pytest.raises(wr.UserError, match="would lose a part"):
+    converts = FRACTIONS_CONVERT or not isinstance(value, Fraction)
+    with pytest.raises(wr.UserError, match="would lose a part" if converts else "Could not convert Fraction"):
         computed([value], returns)
 
 
@@ -84,9 +88,10 @@ def test_what_fits_stays(value, returns, expected):
 def test_random_numbers():
     rng = random.Random(11)
     refused = kept = 0
+    classes = [float, Decimal, *([Fraction] if FRACTIONS_CONVERT else [])]
     for _ in range(60):
         scale = rng.choice([1, 1, 2])
-        values = [rng.choice([float, Decimal, lambda v: Fraction(v)])(rng.randrange(-50, 50)) / scale for _ in range(4)]
+        values = [rng.choice(classes)(rng.randrange(-50, 50)) / scale for _ in range(4)]
         if all(v == int(v) for v in values):
             assert computed(values, int) == [int(v) for v in values]
             kept += 1
@@ -141,7 +146,7 @@ def test_numbers_of_all_classes_fit_whole_or_are_refused():
             column = column.view(pa.int64() if kind.bit_width == 64 else pa.int32())
         (found,) = column.to_pylist()
         if pa.types.is_floating(kind):
-            assert found == pa.scalar(float(value), kind).as_py(), (value, kind)
+            assert found == numpy.dtype(kind.to_pandas_dtype()).type(float(value)), (value, kind)
         else:
             assert found == value, (repr(value), kind, found)
         stayed += 1
