@@ -218,7 +218,7 @@ class _Layer:
         #: The ``Config`` that can still turn it into a block, if the caller holds a reference to it.
         self.config: weakref.ref[Config] | None = config
 
-    def stays(self) -> bool:
+    def is_permanent(self) -> bool:
         """Whether it can no longer become a block, because its ``Config`` is gone."""
         return self.config is not None and self.config() is None
 
@@ -248,7 +248,7 @@ def _joined(layers: Iterable[_Layer]) -> tuple[_Layer, ...]:
     """Join adjacent layers that can no longer become blocks, which bounds their number."""
     joined: list[_Layer] = []
     for layer in layers:
-        if joined and joined[-1].stays() and layer.stays():
+        if joined and joined[-1].is_permanent() and layer.is_permanent():
             before = joined.pop()
             layer = _Layer({**before.settings, **layer.settings}, layer.block, layer.config)
         joined.append(layer)

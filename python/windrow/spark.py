@@ -82,6 +82,7 @@ def disable(session: SparkSession[Any]) -> None:
     session_rule.disable(session)
 
 
+@short_traceback
 @contextmanager
 def accelerated(session: SparkSession[Any], *, engine: Engine | None = None) -> Iterator[None]:
     """Let windrow compute the windows of a session's queries within a block: :func:`enable`, then :func:`disable`.

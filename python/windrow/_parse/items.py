@@ -66,11 +66,11 @@ def read_items(
         else:
             made = read_item(item, plain=selecting, frame_column=frame_column)
             outputs.append(Output(made.output_name if name is None else check_text(name, "the output's name"), made))
-    seen: set[str] = set()
+    item_names: set[str] = set()
     for output in outputs:
-        if output.item is not None and output.name in seen:
+        if output.item is not None and output.name in item_names:
             raise SpecError(f"two outputs are called {output.name!r}; give one of them another name with .alias(...)")
-        seen.add(output.name)
+        item_names.add(output.name)
     return outputs
 
 

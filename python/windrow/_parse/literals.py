@@ -14,7 +14,7 @@ from .._model.expressions import EXACT_CONTEXT, MAX_DIGITS as _DIGITS, negated, 
 from .._model.intervals import Interval, parse_duration
 from ..exceptions import SpecError
 
-__all__ = ["NO_VALUE", "bits_of", "has_own_type", "value_of"]
+__all__ = ["NO_VALUE", "integer_width", "needs_explicit_type", "value_of"]
 
 #: The result of :func:`value_of` for a tree that is not a literal. (None is the literal NULL.)
 NO_VALUE: Any = object()
@@ -47,7 +47,7 @@ def value_of(node: Any) -> Any:
         if not isinstance(value, (int, float, Decimal, Interval)):
             return NO_VALUE
         if type(value) is int and -(2**63) <= value < 2**63:  # beyond it is a decimal in Spark
-            return _in_bits(negated(value), node, f"of -({value})")
+            return _check_integer_range(negated(value), node, f"of -({value})")
         return negated(value)
     if isinstance(node, (exp.Add, exp.Sub, exp.Mul)):
         return _fold(node, value_of(node.this), value_of(node.expression))
@@ -59,22 +59,22 @@ def value_of(node: Any) -> Any:
     return NO_VALUE
 
 
-def bits_of(node: Any) -> int:
+def integer_width(node: Any) -> int:
     """Return the width in bits of the Spark type of an integer literal, or of arithmetic between integer literals."""
     from sqlglot import exp
 
     if isinstance(node, exp.Neg) and isinstance(node.this, exp.Literal):
         return 32 if value_of(node.this) <= 2**31 else 64  # the sign is a part of the literal
     if isinstance(node, (exp.Paren, exp.Neg)):
-        return bits_of(node.this)
+        return integer_width(node.this)
     if isinstance(node, (exp.Add, exp.Sub, exp.Mul)):
-        return max(bits_of(node.this), bits_of(node.expression))
+        return max(integer_width(node.this), integer_width(node.expression))
     if isinstance(node, exp.Cast):
         return _BITS.get(getattr(node.to.this, "value", ""), 64)
     return 32 if abs(value_of(node)) < 2**31 else 64
 
 
-def has_own_type(node: Any, value: Any) -> bool:
+def needs_explicit_type(node: Any, value: Any) -> bool:
     """Whether a number's Spark type differs from the default type of its value.
 
     Parameters
@@ -95,7 +95,7 @@ def has_own_type(node: Any, value: Any) -> bool:
         return node.find(exp.Add, exp.Sub, exp.Mul) is not None
     if not isinstance(value, int) or isinstance(value, bool):
         return False
-    return bits_of(node) != (32 if -(2**31) <= value < 2**31 else 64)
+    return integer_width(node) != (32 if -(2**31) <= value < 2**31 else 64)
 
 
 def _fold(node: Any, left: Any, right: Any) -> Any:
@@ -114,12 +114,12 @@ def _fold(node: Any, left: Any, right: Any) -> Any:
         result = left + right
     else:
         result = left - right if isinstance(node, exp.Sub) else left * right
-    return _in_bits(result, node, f"of {left} and {right}") if isinstance(left, int) else result
+    return _check_integer_range(result, node, f"of {left} and {right}") if isinstance(left, int) else result
 
 
-def _in_bits(result: int, node: Any, what: str) -> int:
+def _check_integer_range(result: int, node: Any, what: str) -> int:
     """Return the result of arithmetic between integer literals, after checking that it fits their type."""
-    bits = bits_of(node)
+    bits = integer_width(node)
     if not -(2 ** (bits - 1)) <= result < 2 ** (bits - 1):
         raise SpecError(f"the result {what}, {result}, is no {bits}-bit integer as they are; widen one with a cast")
     return result

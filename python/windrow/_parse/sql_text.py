@@ -20,10 +20,10 @@ from .._model.result_columns import result_column
 from .._model.windows import Bound, Frame, Order, Window, default_frame, normalise_exclude, relative
 from ..exceptions import SpecError, short_traceback, shown
 from .grammar import function_name, parse, syntax, text_of
-from .literals import NO_VALUE, has_own_type, value_of
+from .literals import NO_VALUE, needs_explicit_type, value_of
 
 __all__ = [
-    "call_of_parts",
+    "build_call",
     "column_in_parentheses",
     "columns_of",
     "expr",
@@ -211,7 +211,7 @@ def functions_in(text: str) -> set[str]:
     return {name for node in parse(text).find_all(syntax().Func) if (name := function_name(node)) is not None}
 
 
-def call_of_parts(function: str, args: list[Expr], **modifiers: Any) -> Call:
+def build_call(function: str, args: list[Expr], **modifiers: Any) -> Call:
     """Make a call from a function's name and arguments; Spark's trailing "ignore nulls" argument becomes a modifier.
 
     Parameters
@@ -281,7 +281,7 @@ def _window_call(tree: Any) -> Call:
     if within:
         modifiers["argument_order"] = within
     modifiers["window"] = _window(tree)
-    return call_of_parts(function, args, **modifiers)
+    return build_call(function, args, **modifiers)
 
 
 def _read_argument(node: Any, args: list[Expr], modifiers: dict[str, Any]) -> None:
@@ -372,7 +372,7 @@ def _expression(node: Any) -> Expr:
     if isinstance(node, exp.Column) and not node.table:
         return Column(node.name)
     if (value := value_of(node)) is not NO_VALUE:
-        return Literal(value, text_of(node) if has_own_type(node, value) else None)
+        return Literal(value, text_of(node) if needs_explicit_type(node, value) else None)
     return Sql(text_of(node))
 
 

@@ -18,7 +18,7 @@ from .._model.names import unknown_column
 from .._model.result_columns import hide_result_columns, is_result_column
 from .._parse.grammar import function_name, parse
 from .._parse.limits import excerpt
-from .._parse.literals import NO_VALUE, bits_of, has_own_type, value_of
+from .._parse.literals import NO_VALUE, integer_width, needs_explicit_type, value_of
 from .._parse.sql_text import refuse_bare_functions
 from ..exceptions import SpecError, UnsupportedError
 from . import texts, times
@@ -26,7 +26,7 @@ from .calls import called
 from .casts import beyond_nanoseconds, cast, date_of_text, named_type, null_of, plain, timestamp_of_text
 from .growth import extent
 from .literals import typed_literal
-from .typed import Failure, Scope, Typed, Written, failing, merged, not_months, refused, within
+from .typed import Failure, LazySqlText, Scope, Typed, failing, merged, not_months, refused, within
 from .types import BIGINT, BOOLEAN, DATE, DOUBLE, INT, INTERVAL, STRING, VOID, common, family, shown
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ class _Compiler:
         exp = self.exp
         while isinstance(node, exp.Paren):
             node = node.this
-        text, name = Written(node), type(node).__name__
+        text, name = LazySqlText(node), type(node).__name__
         if name in _OPERATORS or name in ("And", "Or"):
             return self._chain(node)
         if name in _COMPARISONS:
@@ -181,7 +181,7 @@ class _Compiler:
         return value
 
     def _apply_operator(self, node: Any, left: Typed) -> Typed:
-        right, text, name = self.value(node.expression), Written(node), type(node).__name__
+        right, text, name = self.value(node.expression), LazySqlText(node), type(node).__name__
         if name in ("And", "Or"):
             return self._logical(name, self._true(left), self._true(right), text)
         literal = value_of(node) if left.is_literal and right.is_literal else NO_VALUE
@@ -274,9 +274,9 @@ class _Compiler:
     def _typed_by_tree(self, node: Any, value: Any, text: object) -> Typed:
         """Return a literal; an integer has the type of its syntax."""
         made = typed_literal(value, text)
-        return (
-            self._with_literal_value(made, _INTEGERS[bits_of(node)], text) if family(made.kind) == "integer" else made
-        )
+        if family(made.kind) != "integer":
+            return made
+        return self._with_literal_value(made, _INTEGERS[integer_width(node)], text)
 
     def _with_literal_value(self, made: Typed, kind: pa.DataType, text: object) -> Typed:
         """Mark a cast literal as a literal: ``7L`` is a bigint literal."""
@@ -288,7 +288,7 @@ class _Compiler:
 
     def _neg(self, node: Any, text: object) -> Typed:
         literal = value_of(node)
-        if literal is not NO_VALUE and not (isinstance(literal, Decimal) and has_own_type(node, literal)):
+        if literal is not NO_VALUE and not (isinstance(literal, Decimal) and needs_explicit_type(node, literal)):
             return self._typed_by_tree(node, literal, text)
         return self.call("negative", [self.value(node.this)], text)
 
@@ -542,7 +542,7 @@ class _Compiler:
     ) -> Typed:
         if value.kind != STRING:
             raise refused(f"LIKE of {shown(value.kind)}", text)
-        found = texts.matched(value, pattern, text, escape=escape, case_insensitive=case_insensitive)
+        found = texts.like(value, pattern, text, escape=escape, case_insensitive=case_insensitive)
         return Typed(found, BOOLEAN, value.failures, text=text)
 
     def _negated(self, value: Typed, text: object) -> Typed:

@@ -70,14 +70,14 @@ def _log(base: Any, x: Any) -> Any:
 EXACT: tuple[Exact, ...] = (
     # arithmetic
     *(Exact(s, ("number", "number"), "wider", numbers.arithmetic(s)) for s in "+-*"),
-    Exact("+", ("date", "int"), "date", times.moved_by_days(1)),
+    Exact("+", ("date", "int"), "date", times.add_days(1)),
     Exact("+", ("int", "date"), "date", times.days_after),
-    Exact("-", ("date", "int"), "date", times.moved_by_days(-1)),
-    Exact("-", ("date", "date"), "interval", times.span),
-    Exact("-", ("timestamp", "timestamp"), "interval", times.span),
-    Exact("-", ("timestamp_ntz", "timestamp_ntz"), "interval", times.span),
+    Exact("-", ("date", "int"), "date", times.add_days(-1)),
+    Exact("-", ("date", "date"), "interval", times.subtract_times),
+    Exact("-", ("timestamp", "timestamp"), "interval", times.subtract_times),
+    Exact("-", ("timestamp_ntz", "timestamp_ntz"), "interval", times.subtract_times),
     *(
-        Exact(symbol, (kind, by), "first", times.moved(1 if symbol == "+" else -1))
+        Exact(symbol, (kind, by), "first", times.add_interval(1 if symbol == "+" else -1))
         for symbol in "+-"
         for kind, by in _MOVED
     ),
@@ -137,7 +137,7 @@ EXACT: tuple[Exact, ...] = (
         for letters in ((), ("literal string",))
     ),
     *(
-        Exact(n, ("string", "integer", *rest), "string", texts.part)
+        Exact(n, ("string", "integer", *rest), "string", texts.substring)
         for n in ("substr", "substring")
         for rest in ((), ("integer",))
     ),
@@ -145,7 +145,7 @@ EXACT: tuple[Exact, ...] = (
         "left",
         ("string", "integer"),
         "string",
-        lambda args, scope, text: texts.part([args[0], _one(), args[1]], scope, text),
+        lambda args, scope, text: texts.substring([args[0], _one(), args[1]], scope, text),
     ),
     Exact("right", ("string", "integer"), "string", texts.end_of),
     *(Exact(n, ("text",), "string", texts.concatenated, variadic=True) for n in ("concat", "||")),
@@ -156,13 +156,13 @@ EXACT: tuple[Exact, ...] = (
         for n, side in (("lpad", "start"), ("rpad", "end"))
         for fill in ((), ("literal string",))
     ),
-    Exact("instr", ("string", "string"), "int", texts.located),
+    Exact("instr", ("string", "string"), "int", texts.instr),
     *(Exact(n, ("string", "string"), "int", texts.located_in) for n in ("locate", "position", "charindex")),
-    Exact("contains", ("string", "string"), "boolean", texts.compared("contains")),
-    Exact("startswith", ("string", "string"), "boolean", texts.compared("starts_with")),
-    Exact("endswith", ("string", "string"), "boolean", texts.compared("ends_with")),
+    Exact("contains", ("string", "string"), "boolean", texts.contains_like("contains")),
+    Exact("startswith", ("string", "string"), "boolean", texts.contains_like("starts_with")),
+    Exact("endswith", ("string", "string"), "boolean", texts.contains_like("ends_with")),
     Exact("reverse", ("string",), "string", texts.backwards),
-    *(Exact(n, ("string", "literal string"), "boolean", texts.searched) for n in ("rlike", "regexp", "regexp_like")),
+    *(Exact(n, ("string", "literal string"), "boolean", texts.rlike) for n in ("rlike", "regexp", "regexp_like")),
     # dates and timestamps
     *(
         Exact(name, (kind,), "int", times.field(of))
@@ -173,9 +173,9 @@ EXACT: tuple[Exact, ...] = (
             else ("date", "timestamp", "timestamp_ntz")
         )
     ),
-    *(Exact(n, ("date", "int"), "date", times.moved_by_days(1)) for n in ("date_add", "dateadd")),
-    Exact("date_sub", ("date", "int"), "date", times.moved_by_days(-1)),
-    Exact("add_months", ("date", "literal int"), "date", times.moved_by_months),
+    *(Exact(n, ("date", "int"), "date", times.add_days(1)) for n in ("date_add", "dateadd")),
+    Exact("date_sub", ("date", "int"), "date", times.add_days(-1)),
+    Exact("add_months", ("date", "literal int"), "date", times.add_months),
     *(Exact(n, ("date", "date"), "int", times.days_between) for n in ("datediff", "date_diff")),
     Exact("trunc", ("date", "literal string"), "date", times.truncated),
 )

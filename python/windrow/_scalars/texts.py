@@ -14,7 +14,7 @@ from .types import BOOLEAN, INT, STRING, family, shown
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["concatenated", "located", "matched", "padded", "part", "trimmed"]
+__all__ = ["concatenated", "instr", "like", "padded", "substring", "trimmed"]
 
 
 def as_text(arg: Typed, text: object, scope: Scope) -> Typed:
@@ -54,7 +54,7 @@ def concatenated_with(args: list[Typed], scope: Scope, text: object) -> Typed:
     )
 
 
-def part(args: list[Typed], scope: Scope, text: object) -> Typed:
+def substring(args: list[Typed], scope: Scope, text: object) -> Typed:
     """Compile substring: positions are 1-based; negative ones count from the end."""
     import polars as pl
 
@@ -119,7 +119,7 @@ def padded(side: str) -> Callable[[list[Typed], Scope, object], Typed]:
     return make
 
 
-def located(args: list[Typed], scope: Scope, text: object) -> Typed:
+def instr(args: list[Typed], scope: Scope, text: object) -> Typed:
     """Compile instr: the 1-based position of the second text in the first; 0 if it does not occur."""
     import polars as pl
 
@@ -135,10 +135,10 @@ def located(args: list[Typed], scope: Scope, text: object) -> Typed:
 
 def located_in(args: list[Typed], scope: Scope, text: object) -> Typed:
     """Compile locate: the 1-based position of the first text in the second."""
-    return located([args[1], args[0]], scope, text)
+    return instr([args[1], args[0]], scope, text)
 
 
-def compared(method: str) -> Callable[[list[Typed], Scope, object], Typed]:
+def contains_like(method: str) -> Callable[[list[Typed], Scope, object], Typed]:
     """Return the function for contains, startswith or endswith."""
 
     def make(args: list[Typed], scope: Scope, text: object) -> Typed:
@@ -162,9 +162,7 @@ def backwards(args: list[Typed], scope: Scope, text: object) -> Typed:
     return Typed(args[0].expr.str.split("").list.reverse().list.join(""), STRING, args[0].failures)
 
 
-def matched(
-    value: Typed, pattern: Typed, text: object, *, escape: str = "\\", case_insensitive: bool = False
-) -> pl.Expr:
+def like(value: Typed, pattern: Typed, text: object, *, escape: str = "\\", case_insensitive: bool = False) -> pl.Expr:
     """Compile LIKE and ILIKE with a literal pattern."""
     like = pattern.literal
     if not isinstance(like, str):
@@ -197,7 +195,7 @@ _OTHER = {
 }  # fmt: skip
 
 
-def searched(args: list[Typed], scope: Scope, text: object) -> Typed:
+def rlike(args: list[Typed], scope: Scope, text: object) -> Typed:
     """Compile rlike, for regular expressions that have the same meaning in Java and in Rust."""
     pattern = args[1].literal
     written, at = "", 0

@@ -13,7 +13,7 @@ from .types import DATE, INT, INTERVAL, family, shown
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["days_between", "field", "moved", "moved_by_days", "moved_by_months", "span"]
+__all__ = ["add_days", "add_interval", "add_months", "days_between", "field", "subtract_times"]
 
 _DAY = 86_400_000_000
 
@@ -57,7 +57,7 @@ def field(name: str) -> Callable[[list[Typed], Scope, object], Typed]:
     return make
 
 
-def moved_by_days(sign: int) -> Callable[[list[Typed], Scope, object], Typed]:
+def add_days(sign: int) -> Callable[[list[Typed], Scope, object], Typed]:
     """Return the function for date_add or date_sub, and for a date plus or minus an int."""
 
     def make(args: list[Typed], scope: Scope, text: object) -> Typed:
@@ -73,10 +73,10 @@ def moved_by_days(sign: int) -> Callable[[list[Typed], Scope, object], Typed]:
 
 def days_after(args: list[Typed], scope: Scope, text: object) -> Typed:
     """Compile a number of days plus a date."""
-    return moved_by_days(1)([args[1], args[0]], scope, text)
+    return add_days(1)([args[1], args[0]], scope, text)
 
 
-def moved_by_months(args: list[Typed], scope: Scope, text: object) -> Typed:
+def add_months(args: list[Typed], scope: Scope, text: object) -> Typed:
     """Compile add_months with a literal; a day beyond the end of the month becomes its last day."""
     day, months = args
     return Typed(day.expr.dt.offset_by(f"{months.literal}mo"), DATE, merged(*args))
@@ -88,7 +88,7 @@ def days_between(args: list[Typed], scope: Scope, text: object) -> Typed:
     return Typed(end.expr.to_physical() - start.expr.to_physical(), INT, merged(*args))
 
 
-def span(args: list[Typed], scope: Scope, text: object) -> Typed:
+def subtract_times(args: list[Typed], scope: Scope, text: object) -> Typed:
     """Compile the difference of two dates or timestamps, an interval."""
     import polars as pl
 
@@ -116,7 +116,7 @@ def _sum(one: pl.Expr, other: pl.Expr, sign: int, text: object) -> tuple[pl.Expr
     return result, failing(outside, "ARITHMETIC_OVERFLOW", text, "cast to another unit of time", overflow=True)
 
 
-def moved(sign: int) -> Callable[[list[Typed], Scope, object], Typed]:
+def add_interval(sign: int) -> Callable[[list[Typed], Scope, object], Typed]:
     """Return the function for a date or timestamp plus or minus an interval."""
 
     def make(args: list[Typed], scope: Scope, text: object) -> Typed:
@@ -156,7 +156,7 @@ def moved(sign: int) -> Callable[[list[Typed], Scope, object], Typed]:
 
 def moved_reversed(args: list[Typed], scope: Scope, text: object) -> Typed:
     """Compile an interval plus a date or timestamp."""
-    return moved(1)([args[1], args[0]], scope, text)
+    return add_interval(1)([args[1], args[0]], scope, text)
 
 
 def interval_sum(sign: int) -> Callable[[list[Typed], Scope, object], Typed]:

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 __all__ = [
     "COMPUTE_ELSEWHERE",
     "Failure",
+    "LazySqlText",
     "Scope",
     "Typed",
-    "Written",
     "failing",
     "merged",
     "not_months",
@@ -67,7 +67,7 @@ class Failure:
         return kind(f"{hide_result_columns(str(self.text))}: {self.name}; {self.remedy}")
 
 
-class Written:
+class LazySqlText:
     """The SQL text of a syntax tree, generated on demand: generating it at each level of a deep tree is slow."""
 
     def __init__(self, node: Any) -> None:

@@ -28,18 +28,18 @@ class DuckDBHost(MemoryHost):
 
     def schema(self, value: Any) -> FrameSchema:
         """Give the schema of a relation, of which no row is computed."""
-        with _refused():
+        with _convert_duckdb_errors():
             return FrameSchema(read_table(value.limit(0)).schema)
 
     def columns(self, frame: Any) -> list[str]:
         """List the names of a relation's columns."""
-        with _refused():
+        with _convert_duckdb_errors():
             return list(frame.columns)
 
     def run(self, frame: Any, plan: StepPlan, arguments: ComputeArguments) -> pa.Table:
         """Run the steps of a plan over the columns of a relation that they read."""
         arguments.in_memory()
-        with _refused():
+        with _convert_duckdb_errors():
             table = _read(frame, plan)
         return host_of(table).run(table, plan, arguments)
 
@@ -50,7 +50,7 @@ class DuckDBHost(MemoryHost):
 
 
 @contextmanager
-def _refused() -> Iterator[None]:
+def _convert_duckdb_errors() -> Iterator[None]:
     """Have what DuckDB raises over a relation be windrow's own error."""
     import duckdb
 

@@ -22,7 +22,6 @@ __all__ = [
     "add_optimizer_rule",
     "alias",
     "analyzed_plan",
-    "attribute_named",
     "barrier_slots",
     "class_of",
     "column_of",
@@ -55,6 +54,7 @@ __all__ = [
     "shuffle_partitions",
     "to_option",
     "to_seq",
+    "unresolved_attribute",
     "value_of",
     "with_frames",
     "within_group",
@@ -241,7 +241,7 @@ def alias(source: Any, attribute: Any) -> Any:
     )
 
 
-def attribute_named(name: str) -> Any:
+def unresolved_attribute(name: str) -> Any:
     """Make the expression that is a column by its name, not yet analysed."""
     return _jvm().org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute(to_seq([name]))
 

@@ -16,7 +16,6 @@ from ....exceptions import SpecError, UnsupportedError
 from ..catalyst import bound_of
 from ..jvm import (
     analyzed_plan,
-    attribute_named,
     class_of,
     column_of,
     converted,
@@ -26,6 +25,7 @@ from ..jvm import (
     items,
     parsed_expression,
     to_seq,
+    unresolved_attribute,
     value_of,
     within_group,
 )
@@ -158,9 +158,9 @@ class ClassicTree:
         """Give what a bound node has in common with the column of the frame that it is, None if it is none."""
         return raw.exprId().id() if class_of(raw) == "AttributeReference" else None
 
-    def reference(self, name: str) -> Any:
+    def column_node(self, name: str) -> Any:
         """Give a node that is a column by its name."""
-        return attribute_named(name)
+        return unresolved_attribute(name)
 
     def named(self, raw: Any, name: str | None) -> Any:
         """Give a node of the same value with a name, or (None) without one."""

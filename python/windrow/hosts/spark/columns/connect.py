@@ -73,7 +73,7 @@ class ConnectTree:
         """Give what a bound node has in common with the column of the frame that it is, None if it is none."""
         return raw._plan_id, plain_name(raw._unparsed_identifier)
 
-    def reference(self, name: str) -> Any:
+    def column_node(self, name: str) -> Any:
         """Give a node that is a column by its name."""
         from pyspark.sql.connect.expressions import ColumnReference
 

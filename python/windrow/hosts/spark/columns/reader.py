@@ -21,7 +21,7 @@ from ...._model.expressions import Column, Expr, HostExpression, Literal, Scalar
 from ...._model.replace import replace
 from ...._model.result_columns import result_column
 from ...._model.windows import Bound, Frame, Order, Window, relative
-from ...._parse.sql_text import call_of_parts, functions_in
+from ...._parse.sql_text import build_call, functions_in
 from ....exceptions import SpecError, UnsupportedError
 from ..below_windows import EVALUATED_FIRST, GENERATORS, evaluated_before_windows
 from ..jvm import is_classic
@@ -227,20 +227,20 @@ class _ColumnReader:
             call = self._call(node)
             at = result_column(call)
             parts.calls[at] = call
-            return self.tree.reference(at)
+            return self.tree.column_node(at)
         if node.kind == "bound" and (name := self._frame_column_name(raw)) is not None:
             parts.add([name.lower()])
-            return self.tree.reference(name)
+            return self.tree.column_node(name)
         if node.kind in ("bound", "field"):
             name = f"__windrow_of_{hashlib.sha256(node.text.encode()).hexdigest()[:16]}"
             parts.inputs[name] = self.host_expression(raw)
-            return self.tree.reference(name)
+            return self.tree.column_node(name)
         if node.kind == "sql":
             item, rest = self.tree.parsed(node.text)
             if isinstance(item, Call):
                 at = result_column(item)
                 parts.calls[at] = item
-                return self.tree.reference(at)
+                return self.tree.column_node(at)
             if isinstance(item, Derived):
                 parts.calls.update(item.calls)
                 parts.reads = None
@@ -293,7 +293,7 @@ class _ColumnReader:
         if function_info is not None:
             for index in function_info.positions("frequency"):  # PySpark spells the default out
                 args = drop_default(function_info, args, index)
-        return call_of_parts(
+        return build_call(
             name,
             [a for a in args if a is not None],
             is_distinct=modifiers.distinct,

@@ -75,7 +75,7 @@ class Tree(Protocol):
     def bound_key(self, raw: Any) -> Any:
         """Give what a bound node has in common with the column of the frame that it is, None if it is none."""
 
-    def reference(self, name: str) -> Any:
+    def column_node(self, name: str) -> Any:
         """Give a node that is a column by its name."""
 
     def named(self, raw: Any, name: str | None) -> Any:
