@@ -50,8 +50,9 @@ def test_classifiers_are_those_of_the_index_and_true():
     known = pytest.importorskip("trove_classifiers").classifiers
     assert [of for of in PROJECT["classifiers"] if of not in known] == []
     assert PROJECT["requires-python"] == f">={PYTHONS[0]}"
-    for job in ("linux", "elsewhere"):
-        assert workflow("ci")[job]["strategy"]["matrix"]["python"] == PYTHONS
+    # the whole check needs a PySpark that has left the oldest Python
+    for job, pythons in (("linux", PYTHONS[1:]), ("elsewhere", PYTHONS)):
+        assert workflow("ci")[job]["strategy"]["matrix"]["python"] == pythons
     systems = {of.split(" :: ")[-1] for of in PROJECT["classifiers"] if of.startswith("Operating System")}
     names = {"linux": "Linux", "darwin": "MacOS", "windows": "Windows"}
     assert systems == {names[next(name for name in names if name in target)] for target in targets()}
