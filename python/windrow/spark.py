@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from typing import Any
 
 from .exceptions import SpecError, short_traceback
@@ -83,16 +82,21 @@ def disable(session: SparkSession[Any]) -> None:
 
 
 @short_traceback
-@contextmanager
-def accelerated(session: SparkSession[Any], *, engine: Engine | None = None) -> Iterator[None]:
-    """Let windrow compute the windows of a session's queries within a block: :func:`enable`, then :func:`disable`.
+def accelerated(session: SparkSession[Any], *, engine: Engine | None = None) -> AbstractContextManager[None]:
+    """Let windrow compute the windows of a session's queries within a block; afterwards the session is as before.
 
-    What counts is when a query is planned, which is when it is first run, explained or written.
+    What counts is when a query is planned, which is when it is first run, explained or written. The session is one for
+    all threads: a block of one thread holds for the others, too.
 
     Parameters
     ----------
     session, engine
         As for :func:`enable`.
+
+    Returns
+    -------
+    context manager
+        The block.
 
     Raises
     ------
@@ -105,11 +109,9 @@ def accelerated(session: SparkSession[Any], *, engine: Engine | None = None) -> 
     >>> with wr.spark.accelerated(spark):  # doctest: +SKIP
     ...     spark.table("daily_totals").write.parquet("totals")
     """
-    enable(session, engine=engine)
-    try:
-        yield
-    finally:
-        disable(session)
+    from .hosts.spark import session_rule  # which imports PySpark
+
+    return session_rule.accelerated(session, engine)
 
 
 @short_traceback

@@ -109,13 +109,13 @@ pub enum WindowOrder {
 
 /// The rows that a function's result depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Looks {
+pub enum RowsNeeded {
     /// The rows of its frame.
     Frame,
     /// The rows up to the current row, summarised by one state.
     Before,
     /// The rows up to the current row, and the number of rows after it.
-    AllCounted,
+    BeforeAndCountAfter,
     /// All rows of the partition.
     Partition,
     /// One row at a fixed distance before or after the current row.
@@ -200,7 +200,7 @@ pub struct Function {
     /// The window order it requires.
     pub window_order: WindowOrder,
     /// The rows that its result depends on.
-    pub looks: Looks,
+    pub rows_needed: RowsNeeded,
     /// The end of the frame from which it takes its row, if it does.
     pub picks: Option<FrameEnd>,
     /// Whether the result has the first argument's type, or is a list of it.

@@ -3,8 +3,8 @@
 
 use super::argument::{Argument, Constant, Role};
 use super::function::{
-    ArgumentOrder, Distinct, FrameEnd, Frames, Function, Looks, NullHandling, OrderSensitivity, OwnFrame, WindowOrder,
-    WithinGroup,
+    ArgumentOrder, Distinct, FrameEnd, Frames, Function, NullHandling, OrderSensitivity, OwnFrame, RowsNeeded,
+    WindowOrder, WithinGroup,
 };
 use super::function_id::FunctionId;
 use super::row::{aggregate, offset, ranking, running, value};
@@ -61,9 +61,9 @@ pub const FUNCTIONS: &[Function] = &[
         .aliases(&["mean"])
         .totals(),
     aggregate("min", FunctionId::Min, &[ORDERED], types::extremum, "least value of the frame; NaN is greatest")
-        .one_of(),
+        .picks_value(),
     aggregate("max", FunctionId::Max, &[ORDERED], types::extremum, "greatest value of the frame; NaN is greatest")
-        .one_of(),
+        .picks_value(),
     aggregate("var_pop", FunctionId::VarPop, &[VALUE], types::double, "population variance of the frame").moments(),
     aggregate("var_samp", FunctionId::VarSamp, &[VALUE], types::double, "sample variance of the frame")
         .aliases(&["variance"])
@@ -204,10 +204,11 @@ pub const FUNCTIONS: &[Function] = &[
         types::frequent,
         "most frequent value of the frame; of several the least",
     )
-    .of_ordered()
+    .value_order_aggregate()
     .keeps_type()
     .within_group(WithinGroup::Key),
-    aggregate("median", FunctionId::Median, &[VALUE], types::interpolated, "middle value of the frame").of_ordered(),
+    aggregate("median", FunctionId::Median, &[VALUE], types::interpolated, "middle value of the frame")
+        .value_order_aggregate(),
     aggregate(
         "percentile",
         FunctionId::Percentile,
@@ -215,7 +216,7 @@ pub const FUNCTIONS: &[Function] = &[
         types::interpolated,
         "value at a share of the frame's ordered values, interpolated",
     )
-    .of_ordered(),
+    .value_order_aggregate(),
     aggregate(
         "percentile_cont",
         FunctionId::Percentile,
@@ -224,7 +225,7 @@ pub const FUNCTIONS: &[Function] = &[
         "value at a share of the frame's ordered values, interpolated; WITHIN GROUP says of what",
     )
     .aliases(&["quantile_cont"])
-    .of_ordered()
+    .value_order_aggregate()
     .within_group(WithinGroup::Key),
     aggregate(
         "percentile_disc",
@@ -234,7 +235,7 @@ pub const FUNCTIONS: &[Function] = &[
         "first of the frame's ordered values at or beyond a share",
     )
     .aliases(&["quantile_disc"])
-    .of_ordered()
+    .value_order_aggregate()
     .within_group(WithinGroup::Key),
     aggregate(
         "percentile_approx",
@@ -244,7 +245,7 @@ pub const FUNCTIONS: &[Function] = &[
         "value at a share of the frame's ordered values; exact",
     )
     .aliases(&["approx_percentile"])
-    .of_ordered()
+    .value_order_aggregate()
     .keeps_type(),
     aggregate(
         "approx_count_distinct",
@@ -368,7 +369,7 @@ pub const FUNCTIONS: &[Function] = &[
         "the value, or where it is NULL, the line between its neighbours by the order key",
     )
     .window_order(WindowOrder::Linear)
-    .looks(Looks::Partition),
+    .rows_needed(RowsNeeded::Partition),
     running(
         "counter_diff",
         FunctionId::CounterDiff,
@@ -395,11 +396,11 @@ pub const FUNCTIONS: &[Function] = &[
         "(rank - 1) / (rows - 1); 0 for a lone row",
     )
     .sensitive(OrderSensitivity::Peers)
-    .looks(Looks::AllCounted),
+    .rows_needed(RowsNeeded::BeforeAndCountAfter),
     ranking("cume_dist", FunctionId::CumeDist, &[], types::share, "the share of rows up to the row's last peer")
         .sensitive(OrderSensitivity::Peers)
         .frames(Frames::Own(OwnFrame::UpToPeers))
-        .looks(Looks::AllCounted),
+        .rows_needed(RowsNeeded::BeforeAndCountAfter),
     ranking(
         "ntile",
         FunctionId::Ntile,
@@ -407,7 +408,7 @@ pub const FUNCTIONS: &[Function] = &[
         types::bucket,
         "the row's bucket of n nearly equal ones; the first take the rest",
     )
-    .looks(Looks::AllCounted),
+    .rows_needed(RowsNeeded::BeforeAndCountAfter),
 ];
 
 /// An aggregate of numeric pairs.
@@ -450,7 +451,7 @@ static USER_FUNCTIONS: [Function; 3] = [
     .nulls(NullHandling::Kept)
     .window_order(WindowOrder::Any)
     .frames(Frames::Own(OwnFrame::Partition))
-    .looks(Looks::Partition),
+    .rows_needed(RowsNeeded::Partition),
 ];
 
 /// The placeholder for a user-defined function.

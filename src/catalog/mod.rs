@@ -19,7 +19,7 @@ pub(crate) mod signature;
 
 pub use argument::{Argument, Constant, Presence, Role};
 pub use function::{
-    ArgumentOrder, Distinct, Family, FrameEnd, Frames, Function, Looks, NullHandling, OrderSensitivity, OwnFrame,
+    ArgumentOrder, Distinct, Family, FrameEnd, Frames, Function, NullHandling, OrderSensitivity, OwnFrame, RowsNeeded,
     WindowOrder, WithinGroup,
 };
 pub use functions::{FUNCTIONS, find};

@@ -2,7 +2,7 @@
 
 use super::argument::Argument;
 use super::function::{
-    ArgumentOrder, Distinct, Family, FrameEnd, Frames, Function, Looks, NullHandling, OrderSensitivity, OwnFrame,
+    ArgumentOrder, Distinct, Family, FrameEnd, Frames, Function, NullHandling, OrderSensitivity, OwnFrame, RowsNeeded,
     WindowOrder, WithinGroup,
 };
 use super::function_id::FunctionId;
@@ -32,7 +32,7 @@ pub(super) const fn aggregate(
         within_group: WithinGroup::Refused,
         frames: Frames::Any,
         window_order: WindowOrder::Any,
-        looks: Looks::Frame,
+        rows_needed: RowsNeeded::Frame,
         picks: None,
         keeps_type: false,
         order_sensitivity: OrderSensitivity::None,
@@ -74,7 +74,7 @@ pub(super) const fn offset(
         argument_order: ArgumentOrder::Refused,
         frames: Frames::None,
         window_order: WindowOrder::Required,
-        looks: Looks::Distance { before },
+        rows_needed: RowsNeeded::Distance { before },
         rule: types::offset,
         ..value(name, function_id, arguments, Distinct::Refused, doc)
     }
@@ -95,7 +95,7 @@ pub(super) const fn running(
         argument_order: ArgumentOrder::Refused,
         frames: Frames::Own(OwnFrame::UpToRow),
         window_order: WindowOrder::Required,
-        looks: Looks::Before,
+        rows_needed: RowsNeeded::Before,
         keeps_type: true,
         order_sensitivity: OrderSensitivity::Rows,
         ..aggregate(name, function_id, arguments, rule, doc)
@@ -157,8 +157,8 @@ impl Function {
         Self { window_order, ..self }
     }
 
-    pub(super) const fn looks(self, looks: Looks) -> Self {
-        Self { looks, ..self }
+    pub(super) const fn rows_needed(self, rows_needed: RowsNeeded) -> Self {
+        Self { rows_needed, ..self }
     }
 
     pub(super) const fn picks(self, end: FrameEnd) -> Self {
@@ -198,12 +198,12 @@ impl Function {
     }
 
     /// The value of one row selected by an order of its own, or by its position.
-    pub(super) const fn one_of(self) -> Self {
+    pub(super) const fn picks_value(self) -> Self {
         self.keeps_type().sensitive(OrderSensitivity::EqualValues).distinct(Distinct::NoEffect)
     }
 
     /// Depends on the order of the values, whose direction may be written.
-    pub(super) const fn of_ordered(self) -> Self {
+    pub(super) const fn value_order_aggregate(self) -> Self {
         self.sensitive(OrderSensitivity::Values).argument_order(ArgumentOrder::Values)
     }
 }

@@ -105,7 +105,7 @@ fn compute(plan: &Plan, batch: &RecordBatch, cancel: &Cancel) -> Result<RecordBa
         let passes =
             plan.passes.iter().map(Vec::as_slice).filter(|pass| plan.first_call(pass).order == number).collect();
         let left = work.answer_by_group(passes, &mut results)?;
-        work.answer_in_order(left, &mut results)?;
+        work.sort_and_evaluate(left, &mut results)?;
     }
     let columns = results.into_iter().map(|column| column.ok_or_else(|| Error::internal("a call was not answered")));
     let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
@@ -187,7 +187,7 @@ impl<'a> OrderBatch<'a> {
     }
 
     /// Sorts the rows and evaluates `passes` over the sorted rows.
-    fn answer_in_order(&self, passes: Passes<'a>, results: &mut [Option<ArrayRef>]) -> Result<()> {
+    fn sort_and_evaluate(&self, passes: Passes<'a>, results: &mut [Option<ArrayRef>]) -> Result<()> {
         if passes.is_empty() {
             return Ok(());
         }

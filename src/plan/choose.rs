@@ -3,7 +3,7 @@
 use super::planned::{OrderStability, Plan, PlannedArg, PlannedCall, PlannedOrder, lag_lead_offset};
 use crate::bounds::resolve::FramePlan;
 use crate::catalog::algebra::Algebra;
-use crate::catalog::function::{Family, FrameEnd, Function, Looks};
+use crate::catalog::function::{Family, FrameEnd, Function, RowsNeeded};
 use crate::catalog::shared_state::SharedState;
 use crate::model::physical_type::PhysicalType;
 use crate::model::reach::Reach;
@@ -137,17 +137,18 @@ pub(super) fn reach(
     args: &[PlannedArg],
 ) -> (Reach, Reach) {
     let all = |reach, stands: bool| if reach == Reach::State && !stands { Reach::Everything } else { reach };
-    let looks = if function.takes_frame(!call.argument_order.is_empty()) { Looks::Frame } else { function.looks };
-    match looks {
-        Looks::Frame => {
+    let rows_needed =
+        if function.takes_frame(!call.argument_order.is_empty()) { RowsNeeded::Frame } else { function.rows_needed };
+    match rows_needed {
+        RowsNeeded::Frame => {
             let (before, after) = frame.reach();
             let carries = carries(function, call, algebra, args);
             (all(before, carries), all(after, carries && algebra.merges()))
         }
-        Looks::Partition => (Reach::Everything, Reach::Everything),
-        Looks::Before => (Reach::State, Reach::Nothing),
-        Looks::AllCounted => (Reach::State, Reach::State),
-        Looks::Distance { before } => {
+        RowsNeeded::Partition => (Reach::Everything, Reach::Everything),
+        RowsNeeded::Before => (Reach::State, Reach::Nothing),
+        RowsNeeded::BeforeAndCountAfter => (Reach::State, Reach::State),
+        RowsNeeded::Distance { before } => {
             let Some(offset) = lag_lead_offset(before, args) else {
                 return (Reach::Everything, Reach::Everything);
             };

@@ -134,9 +134,9 @@ pub(crate) fn fill_sized_chunks<T: ArrowNativeType, I: Send, R: Send>(
     let writes = StoreMode::for_bytes(size_of::<T>() * values);
     let work = |item, room: &mut [_]| {
         let mut chunk = Chunk { target: room, filled: 0, writes, staged: Vec::new() };
-        let told = work(item, &mut chunk)?;
+        let outputs = work(item, &mut chunk)?;
         chunk.flush_staged();
-        if chunk.filled == chunk.target.len() { Ok(told) } else { Err(Error::internal("a chunk was not filled")) }
+        if chunk.filled == chunk.target.len() { Ok(outputs) } else { Err(Error::internal("a chunk was not filled")) }
     };
     // SAFETY: `Chunk::fill_next` counts slots as filled only after its callers (`append`, `repeat`, `extend`) have
     // written all of them, from the first slot on. A chunk that is not filled to its end is an error.
@@ -184,13 +184,13 @@ unsafe fn write_chunks<T: Send, I: Send, R: Send>(
     let chunks = chunks.into_iter().map(with_room).collect::<Option<Vec<_>>>();
     let chunks = chunks.filter(|_| room.is_empty()).ok_or_else(|| Error::internal("chunks are not all of a vector"))?;
     let count = chunks.len();
-    let told = threads.map(chunks, |(item, room)| work(item, room))?;
-    assert_eq!(told.len(), count, "chunks are written");
+    let outputs = threads.map(chunks, |(item, room)| work(item, room))?;
+    assert_eq!(outputs.len(), count, "chunks are written");
     // SAFETY: `with_capacity` allocated `values` slots, and the adjacent chunks cover all of them (checked above).
     // `work` returned without an error for each (the results are as many as the chunks), so by the contract every slot
     // is written.
     unsafe { filled.set_len(values) };
-    Ok((filled, told))
+    Ok((filled, outputs))
 }
 
 /// `values` zeros, written by all threads.

@@ -15,7 +15,7 @@ __all__ = ["fits", "same_fields"]
 
 # units of times, in nanoseconds
 _UNITS: Final = {"s": 1_000_000_000, "ms": 1_000_000, "us": 1_000, "ns": 1}
-# values of these types are whole in whatever type takes them
+# values of these types are whole in whatever type takes them, but for half floats
 _WHOLE: Final = frozenset([int, bool, str, bytes, type(None)])
 
 
@@ -34,7 +34,9 @@ def fits(values: Sequence[Any], data_type: pa.DataType) -> bool:
     bool
         False where a fraction, a part of a time or a key would be lost, or a finite float become infinite.
     """
-    if pa.types.is_float64(data_type) or set(map(type, values)) <= _WHOLE:
+    if pa.types.is_float64(data_type):
+        return True
+    if set(map(type, values)) <= _WHOLE and not pa.types.is_float16(data_type):
         return True
     return all(value is None or _fits(value, data_type) for value in values)
 
@@ -52,6 +54,8 @@ def _fits(value: Any, data_type: pa.DataType) -> bool:
     is_number = isinstance(value, (numbers.Real, Decimal))  # numpy's are numbers.Real, too
     if types.is_integer(data_type) or (is_time and is_number):
         return not is_number or (math.isfinite(value) and value == int(value))
+    if types.is_float16(data_type) and isinstance(value, int):
+        return abs(value) <= 65504 and pa.scalar(float(value), data_type).as_py() == value
     if types.is_float32(data_type) or types.is_float16(data_type):
         return not is_number or not math.isfinite(value) or math.isfinite(pa.scalar(value, data_type).as_py())
     if types.is_date(data_type):

@@ -20,6 +20,7 @@ from typing import Any, ClassVar, Final
 
 import pyarrow as pa
 
+from .._model.tokens import unique_token
 from ..exceptions import DataError, UserError
 from .arrow_columns import as_single_array
 from .lossless import fits, same_fields
@@ -44,10 +45,11 @@ class UserFunction:
     kind: ClassVar[str]
     shallow: Final = _SHALLOW
 
-    def __init__(self, given: Any, returns: pa.DataType, name: str) -> None:
+    def __init__(self, given: Any, returns: pa.DataType, name: str, token: str | None = None) -> None:
         self.instance = given
         self.returns = returns
         self.name = name
+        self.token = unique_token() if token is None else token
 
     def __repr__(self) -> str:
         """Name the function."""
@@ -78,7 +80,7 @@ class UserFunction:
 
     def __reduce__(self) -> Any:
         """Pickle the user's code by value where cloudpickle is there, as PySpark does: a notebook's classes too."""
-        return _restored, (type(self), _dumps(self.instance, self.name), self.returns, self.name)
+        return _restored, (type(self), _dumps(self.instance, self.name), self.returns, self.name, self.token)
 
     @staticmethod
     def values(column: pa.Array) -> list[Any]:
@@ -249,5 +251,5 @@ def _dumps(given: Any, name: str) -> bytes:
     return data
 
 
-def _restored(cls: type[UserFunction], data: bytes, returns: pa.DataType, name: str) -> UserFunction:
-    return cls(pickle.loads(data), returns, name)
+def _restored(cls: type[UserFunction], data: bytes, returns: pa.DataType, name: str, token: str) -> UserFunction:
+    return cls(pickle.loads(data), returns, name, token)

@@ -45,6 +45,7 @@ class UserFunction(Protocol):
     name: str
     returns: Any
     kind: ClassVar[str]
+    token: str  # identifies the function, also in a copy or in another process
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -10,7 +10,7 @@ import datetime as dt
 import math
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Context, Decimal
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
@@ -21,6 +21,7 @@ from .intervals import Interval
 from .names import check_text, quoted, sql_text
 from .protocols import LiteralValue, NumpyArray, PlainValue, PolarsExpr, SparkColumn
 from .replace import replace
+from .tokens import unique_token
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -159,6 +160,8 @@ class HostExpression:
         The names of the columns it reads, in lower case, where they are known.
     other_rows
         The functions in it that read other rows than the current one.
+    token
+        Identifies the expression, also in a copy or in another process.
     """
 
     value: Any
@@ -166,6 +169,7 @@ class HostExpression:
     label: str | None = None
     reads: frozenset[str] | None = None
     other_rows: tuple[str, ...] = ()
+    token: str = field(default_factory=unique_token, compare=False)
 
     def __str__(self) -> str:
         """The expression as its library prints it, or as it was labelled."""

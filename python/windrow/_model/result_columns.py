@@ -6,7 +6,6 @@ Its name is a hash of the call, so equal calls share a column and are computed o
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, is_dataclass
@@ -14,7 +13,6 @@ from functools import cache
 from itertools import chain
 from types import NoneType
 from typing import Any
-from uuid import uuid4
 
 from .calls import Call
 from .expressions import SCALARS, HostExpression
@@ -23,9 +21,6 @@ from .replace import attribute_getter
 __all__ = ["hide_result_columns", "result_column"]
 
 _PREFIX = "__windrow_w"
-
-# Two processes may have different objects of one id, and machines processes of one number; a fork copies this name.
-_PROCESS = uuid4().hex
 
 # Types whose repr differs from that of an equal value of another type.
 _EXACT_REPR = frozenset((NoneType, bool, int, float, str))
@@ -77,7 +72,7 @@ def _writer(cls: type) -> Callable[[Any, Callable[[str], Any]], Any]:
     if issubclass(cls, tuple):
         return lambda values, write: _write(values, "", write)
     if issubclass(cls, HostExpression):
-        return lambda value, write: write(f"host {_identity(value.value)}")
+        return lambda value, write: write(f"host {value.token}")
     if is_dataclass(cls):
         # a call's alias does not matter
         parts = attribute_getter(
@@ -86,12 +81,7 @@ def _writer(cls: type) -> Callable[[Any, Callable[[str], Any]], Any]:
         return lambda value, write: _write(parts(value), name, write)
     if issubclass(cls, Mapping):
         return lambda value, write: _write(chain.from_iterable(value.items()), name, write)
-    return lambda value, write: write(f"object {_identity(value)}")  # a user's function: equal to itself alone
-
-
-def _identity(value: object) -> str:
-    """Name an object; a call that another process has pickled keeps the names that it got there."""
-    return f"{_PROCESS}-{os.getpid()}-{id(value)}"
+    return lambda value, write: write(f"function {value.token}")
 
 
 def _write(values: Iterable[Any], name: str, write: Callable[[str], Any]) -> None:

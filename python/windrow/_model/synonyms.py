@@ -40,16 +40,23 @@ SPELLINGS: Final[tuple[tuple[str, str, str], ...]] = (
         "bfill backward_fill fill_backward backfill",
     ),
     ('wr.fill("x")', "fill(x)", "interpolate interpolate_by"),
-    ("wr.count()", "count(*)", "len length size count_star"),
+    ("wr.count()", "count(*)", "count_star"),
+    ("wr.count()", "", "len length size"),
+    ('wr.sum("x")', "sum(x)", "total"),
     ('wr.count_distinct("x")', "count(DISTINCT x)", "n_unique nunique unique_count count_unique n_distinct"),
     ('wr.approx_count_distinct("x")', "approx_count_distinct(x)", "approx_n_unique approx_unique hyperloglog"),
     ('wr.count().over(wr.window("x"))', "count(*) OVER (PARTITION BY x)", "value_counts unique_counts"),
     ("wr.row_number()", "row_number()", "rownum row_num rn row_index with_row_index"),
-    ("wr.dense_rank()", "dense_rank()", "ngroup"),
-    ("wr.percent_rank()", "percent_rank()", "pct_rank"),
+    ('wr.expr("dense_rank() OVER (ORDER BY k) - 1")', "dense_rank() OVER (ORDER BY k) - 1", "ngroup"),
+    (
+        'wr.expr("row_number() OVER (PARTITION BY k ORDER BY t) - 1")',
+        "row_number() OVER (PARTITION BY k ORDER BY t) - 1",
+        "cumcount",
+    ),
     ("wr.ntile(4)", "ntile(4)", "qcut quartile"),
     ('wr.nth_value("x", 2)', "nth_value(x, 2)", "nth"),
-    ('wr.avg("x")', "avg(x)", "average nanmean"),
+    ('wr.avg("x")', "avg(x)", "average"),
+    ('wr.avg(wr.expr("nanvl(x, NULL)"))', "avg(nanvl(x, NULL))", "nanmean"),
     ('wr.stddev("x")', "stddev(x)", "stdev standard_deviation"),
     ('wr.var_samp("x")', "var_samp(x)", "var"),
     ('wr.product("x")', "product(x)", "prod"),
@@ -85,6 +92,8 @@ SPELLINGS: Final[tuple[tuple[str, str, str], ...]] = (
     ('wr.aggregate(Aggregate, "x", returns=float)', "", "udaf"),
     ('wr.vectorized(function, "x", returns=float)', "", "pandas_udf"),
     ('wr.partition_function(function, "x", returns=float)', "", "apply map_batches map_groups"),
+    ("wr.spark.enable(spark)", "", "enable accelerated"),
+    ("wr.spark.accelerate(frame)", "", "accelerate"),
     ("wr.config(threads=4)", "", "set_option set_options options"),
 )
 
@@ -127,7 +136,7 @@ def spelling(name: str) -> tuple[str, str] | None:
     of, by = match[2], match[3] is not None
     known_function = next((f for n in function_names() if _plain(n) == of and (f := function_of(n))), None)
     call = known.get(of) if known_function is None else _call(known_function, of)
-    if call is None or not call[1].endswith(")") or " OVER " in call[1]:
+    if call is None or not _takes_frame(call[1]):
         return None
     moving = _MOVING_BY if by else _MOVING
     frame = moving if match[1] in ("rolling", "moving") else _GROWING
@@ -140,7 +149,11 @@ def near_names(name: str, known: Iterable[str]) -> list[str]:
     for one in sorted(known, key=lambda n: n[:1].isupper() != name[:1].isupper()):  # Window and window are two
         names.setdefault(_plain(one), one)
     plain = _plain(name)
-    close = [plain] if plain in names else difflib.get_close_matches(plain, names, n=3, cutoff=0.6)
+    close = (
+        [plain]
+        if plain in names
+        else difflib.get_close_matches(plain, names, n=3, cutoff=0.7 if len(plain) > 4 else 0.6)
+    )
     return [names[n] for n in close]
 
 
@@ -148,7 +161,7 @@ def instead_of_attribute(name: str, known: Iterable[str]) -> str:
     """Say what to write in place of an unknown attribute of the package, as the end of a message."""
     found = spelling(name)
     if found is not None:
-        return f"; write {found[0]}"
+        return f"; write {found[0]}{_extent(found[0])}"
     near = near_names(name, known)
     return f"; did you mean {' or '.join(map(repr, near))}?" if near else "; dir(windrow) lists what it has"
 
@@ -157,11 +170,24 @@ def instead_of_function(name: str) -> str:
     """Say what to write in place of an unknown function of SQL, as the end of a message."""
     found = spelling(name)
     if found is not None and found[1]:
-        return f"; write {found[1]}, in Python {found[0]}"
+        return f"; write {found[1]}, in Python {found[0]}{_extent(found[0])}"
     near = near_names(name, function_names())
     if near:
         return "; did you mean " + " or ".join(f'"{n}"' for n in near) + "?"
     return "; windrow.functions.__all__ lists those there are"
+
+
+def _takes_frame(sql: str) -> bool:
+    """Whether SQL text is a call that takes a frame and has no window yet."""
+    function = function_of(sql.partition("(")[0])
+    return function is not None and function.takes_frame and sql.endswith(")") and " OVER " not in sql
+
+
+def _extent(python: str) -> str:
+    """Say which frame an offered spelling has, as the number is an example."""
+    if "rows=(-6, 0)" in python:
+        return " for the last 7 rows"
+    return " for the last 6 units of t and the row's own" if "range=(-6, 0)" in python else ""
 
 
 def _plain(name: str) -> str:

@@ -328,7 +328,7 @@ impl FrameOrder {
 /// The structure that a view queries.
 enum ViewSource<'a> {
     /// The order, with the cancellation token to check.
-    Arranged(&'a FrameOrder, &'a Cancel),
+    FrameOrder(&'a FrameOrder, &'a Cancel),
     /// The codes in the frame, and the partition's first index in ordered columns.
     Kept(SelectBitset, u32),
 }
@@ -357,7 +357,7 @@ impl Default for FrameView<'_> {
 
 impl<'a> FrameView<'a> {
     fn new(arranged: &'a FrameOrder, cancel: &'a Cancel) -> Self {
-        Self::of(ViewSource::Arranged(arranged, cancel))
+        Self::of(ViewSource::FrameOrder(arranged, cancel))
     }
 
     fn of(source: ViewSource<'a>) -> Self {
@@ -376,7 +376,7 @@ impl<'a> FrameView<'a> {
     /// The order that the view queries, for queries that return rows.
     fn frame_order(&self) -> Result<&'a FrameOrder> {
         match self.source {
-            ViewSource::Arranged(arranged, _) => Ok(arranged),
+            ViewSource::FrameOrder(arranged, _) => Ok(arranged),
             ViewSource::Kept(..) => Err(Error::internal("rows are asked for where only their order is kept")),
         }
     }
@@ -434,7 +434,7 @@ impl<'a> FrameView<'a> {
     #[inline(always)]
     pub(crate) fn select(&mut self, ks: &[u32]) -> Result<&[u32]> {
         match &mut self.source {
-            ViewSource::Arranged(arranged, _) => {
+            ViewSource::FrameOrder(arranged, _) => {
                 let arranged = *arranged;
                 self.select_in_order(arranged, ks)
             }
@@ -531,7 +531,7 @@ impl<'a> FrameView<'a> {
     }
 
     fn cursor(&mut self, arranged: &FrameOrder, sorted: &'a SortedPlaces) -> Result<&WaveletCursor<'a>> {
-        if let (None, ViewSource::Arranged(_, cancel)) = (&self.cursor, &self.source) {
+        if let (None, ViewSource::FrameOrder(_, cancel)) = (&self.cursor, &self.source) {
             let build = || Wavelet::new(&arranged.places.partitions, &sorted.places, cancel);
             let wavelet = sorted.wavelet.get_or_init(build).as_ref().map_err(Clone::clone)?;
             let mut cursor = WaveletCursor::new(wavelet);

@@ -8,7 +8,7 @@ use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::DataType;
 
 use crate::catalog::argument::Role;
-use crate::catalog::function::{Looks, NullHandling};
+use crate::catalog::function::{NullHandling, RowsNeeded};
 use crate::error::{Error, Remedy, Result};
 use crate::evaluate::aggregate_evaluator::{evaluator_for_mergeable, evaluator_for_retractable};
 use crate::evaluate::evaluator::Evaluator;
@@ -209,7 +209,7 @@ impl<'a> Inputs<'a> {
         let column = self.first()?.clone();
         // `args` has no offset (a parameter), so the default is `args[1]`.
         let default = self.args.get(1).map(|default| read_as(default, column.data_type(), *ansi)).transpose()?;
-        let before = call.function.looks == Looks::Distance { before: true };
+        let before = call.function.rows_needed == RowsNeeded::Distance { before: true };
         let by = match self.per_row(1)? {
             None => OffsetBy::Fixed(lag_lead_offset(before, &call.args).ok_or_else(|| self.unexpected())?),
             Some(by) if before => OffsetBy::PerRow(by.unary(i64::saturating_neg)),

@@ -9,12 +9,12 @@ impl Plan {
         let columns = self.columns().into_iter().map(|number| self.schema.field(number));
         let mut parts = vec![env!("CARGO_PKG_VERSION").to_string()];
         parts.extend(columns.map(|field| format!("{:?}: {}", field.name(), field.data_type())));
-        for (call, told) in self.calls.iter().zip(self.explain_sorted()) {
+        for (call, row) in self.calls.iter().zip(self.explain_sorted()) {
             let order = &self.orders[call.order];
             let column = |&place: &usize| self.schema.field(order.columns[place]).name();
             parts.push(format!(
                 "{:?}",
-                (told.call, told.partition_by, told.order_by, told.frame, told.strategy, told.data_type.to_string())
+                (row.call, row.partition_by, row.order_by, row.frame, row.strategy, row.data_type.to_string())
             ));
             parts.push(format!(
                 "{:?}",

@@ -17,15 +17,15 @@ use crate::model::row_mask::RowMask;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct BoolState {
     /// True values.
-    pub ayes: u64,
+    pub trues: u64,
     /// False values.
-    pub noes: u64,
+    pub falses: u64,
 }
 
 /// Counts the true and false values of a column.
 #[derive(Debug, Clone)]
 pub struct BoolAccumulator {
-    ayes: RowMask,
+    trues: RowMask,
     all: RowMask,
 }
 
@@ -39,33 +39,33 @@ impl Accumulator for BoolAccumulator {
 
     #[inline]
     fn update(&self, state: &mut BoolState, rows: Range<usize>) -> Result<()> {
-        let ayes = count_rows(&self.ayes, rows.clone());
-        state.ayes += ayes;
-        state.noes += count_rows(&self.all, rows) - ayes;
+        let trues = count_rows(&self.trues, rows.clone());
+        state.trues += trues;
+        state.falses += count_rows(&self.all, rows) - trues;
         Ok(())
     }
 
     #[inline]
     fn merge(&self, left: &mut BoolState, right: &BoolState) -> Result<()> {
-        left.ayes += right.ayes;
-        left.noes += right.noes;
+        left.trues += right.trues;
+        left.falses += right.falses;
         Ok(())
     }
 
     fn save(&self, state: &BoolState) -> Result<RecordBatch> {
-        saved_row([("true", state.ayes.write()?), ("false", state.noes.write()?)])
+        saved_row([("true", state.trues.write()?), ("false", state.falses.write()?)])
     }
 
     fn load(&self, saved: &RecordBatch) -> Result<BoolState> {
-        Ok(BoolState { ayes: saved_value(saved, "true")?, noes: saved_value(saved, "false")? })
+        Ok(BoolState { trues: saved_value(saved, "true")?, falses: saved_value(saved, "false")? })
     }
 }
 
 impl Retractable for BoolAccumulator {
     #[inline]
     fn retract(&self, state: &mut BoolState, gone: &BoolState) {
-        state.ayes -= gone.ayes;
-        state.noes -= gone.noes;
+        state.trues -= gone.trues;
+        state.falses -= gone.falses;
     }
 }
 
@@ -82,11 +82,11 @@ impl BoolAggregate {
     /// The aggregate over the rows of `inclusion` (without nulls) of a column.
     #[must_use]
     pub fn over(self, values: &BooleanArray, inclusion: RowMask) -> Accumulated<BoolAccumulator, Self> {
-        let ayes = match &inclusion {
+        let trues = match &inclusion {
             RowMask::All => values.values().clone(),
             RowMask::Mask(mask) => values.values() & mask,
         };
-        Accumulated { accumulator: BoolAccumulator { ayes: RowMask::Mask(ayes), all: inclusion }, readout: self }
+        Accumulated { accumulator: BoolAccumulator { trues: RowMask::Mask(trues), all: inclusion }, readout: self }
     }
 }
 
@@ -99,9 +99,9 @@ impl ResultReader<BoolState> for BoolAggregate {
 
     #[inline]
     fn evaluate(&self, state: &BoolState, out: &mut Self::Builder) -> Result<()> {
-        out.append_option((state.ayes + state.noes > 0).then_some(match self {
-            Self::And => state.noes == 0,
-            Self::Or => state.ayes > 0,
+        out.append_option((state.trues + state.falses > 0).then_some(match self {
+            Self::And => state.falses == 0,
+            Self::Or => state.trues > 0,
         }));
         Ok(())
     }

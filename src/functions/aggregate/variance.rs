@@ -10,7 +10,7 @@
 //!
 //! Source: the shifted data algorithm of Chan, Golub, LeVeque, "Algorithms for computing the sample variance: analysis
 //! and recommendations" (The American Statistician 37, 1983), whose error bound is the condition number that
-//! `MAX_PIVOT_SHARE` limits. Moving the pivot, and taking that of the larger side in a merge, are our additions.
+//! `MAX_PIVOT_ERROR_FRACTION` limits. Moving the pivot, and taking that of the larger side in a merge, are our additions.
 
 use std::hint::select_unpredictable;
 
@@ -26,7 +26,7 @@ use crate::functions::saved_state::{SavedValue, saved_row, saved_value};
 
 /// The largest fraction of the squares due to the difference of pivot and mean: a variance loses at most two and a half
 /// bits.
-const MAX_PIVOT_SHARE: f64 = 0.8;
+const MAX_PIVOT_ERROR_FRACTION: f64 = 0.8;
 
 /// Values as sums about one of them.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -45,7 +45,7 @@ impl PivotMoments {
     /// Whether the pivot is too far from the mean; false where the differences are NaN.
     #[inline(always)]
     fn has_far_pivot(&self) -> bool {
-        self.sum * self.sum > MAX_PIVOT_SHARE * self.count * self.squares
+        self.sum * self.sum > MAX_PIVOT_ERROR_FRACTION * self.count * self.squares
     }
 
     /// The same values about their mean.
@@ -75,7 +75,7 @@ impl PivotMoments {
 
     /// The sum of the squared deviations from the mean.
     #[inline(always)]
-    fn centred_squares(&self) -> f64 {
+    fn sum_of_squared_deviations(&self) -> f64 {
         let spread = self.squares - self.sum * (self.sum / self.count);
         // The differences are finite, but their squares overflow.
         let beyond = self.sum.is_finite() & !self.squares.is_finite();
@@ -175,7 +175,7 @@ impl PrimitiveReader<PivotMoments> for Variance {
     #[inline]
     fn read(&self, state: &PivotMoments) -> Result<Option<f64>> {
         let divisor = if self.sample { state.count - 1.0 } else { state.count };
-        let variance = state.centred_squares() / divisor;
+        let variance = state.sum_of_squared_deviations() / divisor;
         Ok((divisor > 0.0).then_some(if self.root { variance.sqrt() } else { variance }))
     }
 }
@@ -286,7 +286,7 @@ mod tests {
                     let expected =
                         total(&|value| (value - mean) * (value - mean)) - rounded * rounded / values.len() as f64;
                     for (way, sums) in ways(values).into_iter().enumerate() {
-                        let (found, share) = (sums.centred_squares(), 1e-14 * values.len() as f64);
+                        let (found, share) = (sums.sum_of_squared_deviations(), 1e-14 * values.len() as f64);
                         assert!(!sums.has_far_pivot(), "{rows} rows of {number} in way {way}: {sums:?}");
                         assert!(
                             (found - expected).abs() <= share.max(1e-13) * expected,
@@ -302,7 +302,7 @@ mod tests {
     fn equal_values_have_zero_variance_in_any_order() {
         for value in [0.1, -0.3, 1e17 / 3.0, 5e-324, f64::MAX, -0.0] {
             for sums in ways(&[value; 300]) {
-                assert_eq!((sums.centred_squares(), sums.pivot), (0.0, value));
+                assert_eq!((sums.sum_of_squared_deviations(), sums.pivot), (0.0, value));
             }
         }
     }
@@ -311,7 +311,7 @@ mod tests {
     fn squares_beyond_all_numbers_are_infinite() {
         let values: Vec<_> = (0..300).map(|row| if row % 3 == 0 { 1e300 } else { -1e200 }).collect();
         for (way, sums) in ways(&values).into_iter().enumerate() {
-            assert_eq!(sums.centred_squares(), f64::INFINITY, "{way}");
+            assert_eq!(sums.sum_of_squared_deviations(), f64::INFINITY, "{way}");
         }
     }
 

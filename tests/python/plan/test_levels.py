@@ -1,11 +1,15 @@
 """Levels: calls inside calls are laid out so that each is computed once, after what it reads; the names they get."""
 
+import copy
+import pickle
+
 import pyarrow as pa
 import pytest
 
 import windrow as wr
 from windrow._model.calls import Derived
 from windrow._model.result_columns import result_column
+from windrow._model.tokens import unique_token
 from windrow._parse.sql_text import parse_call, parse_item
 from windrow._plan.levels import levels
 
@@ -59,16 +63,26 @@ class TestModel:
         assert result_column(calls[0].alias("x")) == result_column(calls[0])
         assert result_column(wr.sum(calls[0].alias("x")).over(w)) == result_column(wr.sum(calls[0]).over(w))
 
-    def test_another_process_may_have_another_object_of_that_id(self, monkeypatch):
-        """A pickled call keeps the name of its result, which no call made here may get."""
-        expression, w = pl.col("v"), wr.window(order_by="id")
-        here = result_column(wr.lag(expression).over(w))
-        assert result_column(wr.lag(expression).over(w)) == here
+    def test_a_copy_keeps_its_column_though_the_id_of_what_it_reads_is_given_away(self):
+        w, frame = wr.window(), pl.DataFrame({"x": [1, 2, 3]})
+        wrong = reused = 0
+        for copied in (lambda call: pickle.loads(pickle.dumps(call)), copy.deepcopy) * 20:
+            call = wr.sum(pl.col("x") * 2).over(w)
+            before, column = id(call.args[0].value), result_column(call)
+            kept = copied(call)
+            del call
+            others = [wr.sum(pl.col("x") * 100).over(w) for _ in range(5)]
+            reused += any(id(c.args[0].value) == before for c in others)
+            assert result_column(kept) == column
+            wrong += wr.with_columns(frame, a=kept, b=others[0]).row(0) != (1, 12, 600)
+        assert wrong == 0
+        assert reused > 5
+
+    def test_tokens_of_processes_differ(self, monkeypatch):
+        first = unique_token()
+        monkeypatch.setattr("windrow._model.tokens._COUNT", iter([int(first.rsplit("-", 1)[1])]))
         monkeypatch.setattr("os.getpid", lambda: -1)
-        assert result_column(wr.lag(expression).over(w)) != here
-        monkeypatch.undo()
-        monkeypatch.setattr("windrow._model.result_columns._PROCESS", "another machine")
-        assert result_column(wr.lag(expression).over(w)) != here
+        assert unique_token() != first
 
     def test_levels(self):
         item = parse_item(DEEP)

@@ -117,6 +117,47 @@ def test_it_is_undone(spark, t):
         assert spark.conf.get(BATCH_BYTES) == "1000000"
 
 
+def test_blocks_within_one_another(spark, t):
+    query = QUERIES["grouped"]
+    with wr.spark.accelerated(spark, engine="windrow"):
+        with wr.spark.accelerated(spark, engine="spark"):
+            assert nodes(spark.sql(query)) == (0, 1)
+        assert nodes(spark.sql(query)) == (1, 0)
+    assert nodes(spark.sql(query)) == (0, 1)
+    with settings(spark, {BATCH_BYTES: str(2**31 - 1)}):  # the user's, though it is what enable would set
+        with wr.spark.accelerated(spark):
+            pass
+        assert spark.conf.get(BATCH_BYTES) == str(2**31 - 1)
+
+
+def test_settings_are_those_of_enable(spark, t):
+    query = "SELECT id, sum(v) OVER (PARTITION BY k ORDER BY id) s FROM t"
+    wr.spark.enable(spark, engine="windrow")
+    try:
+        with wr.config(engine="spark"):
+            assert nodes(spark.sql(query)) == (1, 0)
+        held = wr.config(engine="spark")
+        assert nodes(spark.sql(query)) == (1, 0)
+    finally:
+        wr.spark.disable(spark)
+        with held:
+            pass
+    assert nodes(spark.sql(query)) == (0, 1)
+
+
+def test_python_out_of_reach(spark, t):
+    """A callback that fails on its way leaves Spark's plan."""
+    from windrow.hosts.spark import session_rule
+
+    expected = rows(spark.sql(QUERIES["grouped"]))
+    with wr.spark.accelerated(spark, engine="windrow"):
+        rule = session_rule._enabled[session_rule.session_key(spark)]
+        rule.apply = None  # py4j finds nothing to call
+        frame = spark.sql(QUERIES["grouped"])
+        assert nodes(frame) == (0, 1)
+        assert rows(frame) == expected
+
+
 def test_what_is_left_is_said_once(spark, t):
     query = (
         "SELECT id, sum(v) OVER w s, count_min_sketch(v, 0.5d, 0.5d, 1) OVER w c FROM t WINDOW w AS (PARTITION BY k)"

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, IntervalUnit, TimeUnit};
 use windrow::catalog::{
-    ArgumentOrder, Distinct, Family, Frames, Function, Looks, NullHandling, OrderSensitivity, WindowOrder, WithinGroup,
+    ArgumentOrder, Distinct, Family, Frames, Function, NullHandling, OrderSensitivity, RowsNeeded, WindowOrder,
+    WithinGroup,
 };
 use windrow::catalog::{Constant, Presence, Role};
 use windrow::catalog::{FUNCTIONS, find};
@@ -113,12 +114,12 @@ fn catalog_rows_are_consistent() {
     for function in FUNCTIONS {
         let name = function.name;
         let framed = matches!(function.frames, Frames::Any | Frames::OnePiece);
-        assert_eq!(framed, function.looks == Looks::Frame, "{name}: frames, and the rows it looks at");
+        assert_eq!(framed, function.rows_needed == RowsNeeded::Frame, "{name}: frames, and the rows it rows_needed at");
         assert_eq!(framed, matches!(function.family, Family::Aggregate | Family::Value), "{name}: family and frames");
         assert!(framed || !function.filter, "{name}: FILTER is of a frame's rows");
-        assert!(framed || function.window_order != WindowOrder::Any, "{name}: it looks along an order");
+        assert!(framed || function.window_order != WindowOrder::Any, "{name}: it rows_needed along an order");
         assert!(function.picks.is_none() || function.family == Family::Value, "{name}: picks a row of a frame");
-        let distance = matches!(function.looks, Looks::Distance { .. });
+        let distance = matches!(function.rows_needed, RowsNeeded::Distance { .. });
         assert_eq!(distance, function.family == Family::Offset, "{name}");
         assert_eq!(function.frames == Frames::None, distance, "{name}");
         match function.within_group {

@@ -51,6 +51,7 @@ __all__ = [
     "relation_names",
     "remove_optimizer_rules",
     "selected",
+    "session_key",
     "shuffle_partitions",
     "to_option",
     "to_seq",
@@ -197,6 +198,11 @@ def _optimizer_rules(session: Any) -> list[Any]:
 def _set_optimizer_rules(session: Any, rules: Sequence[Any]) -> None:
     setter = "extraOptimizations_$eq"
     getattr(session._jsparkSession.experimental(), setter)(to_seq(rules))
+
+
+def session_key(session: Any) -> str:
+    """Return what identifies a session."""
+    return str(session._jsparkSession.sessionUUID())
 
 
 def is_set(session: Any, key: str) -> bool:

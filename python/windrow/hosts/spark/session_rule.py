@@ -8,15 +8,17 @@ back unchanged where Python fails.
 from __future__ import annotations
 
 import logging
+import os
 import warnings
 from collections import OrderedDict
-from contextvars import copy_context
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from threading import Lock
 from typing import Any
 
 from ...exceptions import SpecError, UnsupportedError, shown
-from ...settings import ENGINES, Engine, config
+from ...settings import ENGINES, Engine, captured, config
 from .accelerate import Walker, is_known_release
 from .jvm import (
     add_optimizer_rule,
@@ -24,13 +26,18 @@ from .jvm import (
     is_classic_session,
     is_set,
     remove_optimizer_rules,
+    session_key,
 )
 
-__all__ = ["disable", "enable", "executor_faults"]
+__all__ = ["accelerated", "disable", "enable", "executor_faults"]
 
 _BATCH_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
 # the most that Spark takes: batches stay bounded by their number of rows
 _MOST_BATCH_BYTES = str(2**31 - 1)
+_CLASS = "windrow.SessionRule"
+# the rules of the sessions that are enabled, and who changes them
+_enabled: dict[str, _Rule] = {}
+_changing = Lock()
 # plans of which windrow takes nothing are looked at once
 _REMEMBERED = 1000
 
@@ -49,13 +56,23 @@ public final class SessionRule extends org.apache.spark.sql.catalyst.rules.Rule 
 
   public String ruleName() { return "windrow"; }
 
+  // Python's own errors do not come here; this is for a Python that cannot be reached.
+  private Object planned(Object plan) {
+    try {
+      return function.apply(plan);
+    } catch (RuntimeException error) {
+      System.err.println("windrow: a query is left to Spark, as Python cannot be reached: " + error);
+      return plan;
+    }
+  }
+
   public org.apache.spark.sql.catalyst.trees.TreeNode apply(org.apache.spark.sql.catalyst.trees.TreeNode plan) {
     if (!plan.containsPattern(org.apache.spark.sql.catalyst.trees.TreePattern.WINDOW())) return plan;
     java.lang.ref.WeakReference last = (java.lang.ref.WeakReference) LAST.get();
     if (BUSY.get() != null || (last != null && last.get() == plan)) return plan;
     BUSY.set(Boolean.TRUE);
     try {
-      Object result = function.apply(plan);
+      Object result = planned(plan);
       LAST.set(new java.lang.ref.WeakReference(result));
       return (org.apache.spark.sql.catalyst.trees.TreeNode) result;
     } finally {
@@ -69,19 +86,47 @@ public final class SessionRule extends org.apache.spark.sql.catalyst.rules.Rule 
 def enable(session: Any, engine: Engine | None) -> None:
     """Do what :func:`windrow.spark.enable` says."""
     _check(session, engine)
-    disable(session)
-    rule = _Rule(session, engine)
-    add_optimizer_rule(session, "windrow.SessionRule", _SOURCE, rule)
-    if not is_set(session, _BATCH_BYTES):
-        session.conf.set(_BATCH_BYTES, _MOST_BATCH_BYTES)
-        logging.getLogger("windrow").info("%s is lifted in this session until wr.spark.disable", _BATCH_BYTES)
+    with _changing:
+        enabled = _remove(session)
+        lifts = enabled.lifts if enabled is not None else not is_set(session, _BATCH_BYTES)
+        rule = _Rule(session, engine, lifts=lifts)
+        add_optimizer_rule(session, _CLASS, _SOURCE, rule)
+        _enabled[session_key(session)] = rule
+        if lifts:
+            session.conf.set(_BATCH_BYTES, _MOST_BATCH_BYTES)
+            logging.getLogger("windrow").info("%s is lifted in this session until wr.spark.disable", _BATCH_BYTES)
 
 
 def disable(session: Any) -> None:
     """Do what :func:`windrow.spark.disable` says."""
     _check(session, None)
-    if remove_optimizer_rules(session, "windrow.SessionRule") and session.conf.get(_BATCH_BYTES) == _MOST_BATCH_BYTES:
-        session.conf.unset(_BATCH_BYTES)
+    with _changing:
+        enabled = _remove(session)
+        if enabled is not None and enabled.lifts:
+            session.conf.unset(_BATCH_BYTES)
+
+
+@contextmanager
+def accelerated(session: Any, engine: Engine | None) -> Iterator[None]:
+    """Do what :func:`windrow.spark.accelerated` says."""
+    before = _enabled.get(session_key(session)) if is_classic_session(session) else None
+    enable(session, engine)
+    try:
+        yield
+    finally:
+        if before is None:
+            disable(session)
+        else:
+            with _changing:
+                _remove(session)
+                add_optimizer_rule(session, _CLASS, _SOURCE, before)
+                _enabled[session_key(session)] = before
+
+
+def _remove(session: Any) -> _Rule | None:
+    """Remove the session's rule; return it."""
+    remove_optimizer_rules(session, _CLASS)
+    return _enabled.pop(session_key(session), None)
 
 
 def executor_faults(session: Any) -> list[str]:
@@ -128,6 +173,11 @@ def _check(session: Any, engine: Engine | None) -> None:
             f"enable() knows the plans of Spark 4.0 to 4.3, and this is {pyspark.__version__}; give wr.with_columns "
             "the window columns instead"
         )
+    if os.environ.get("PYSPARK_PIN_THREAD", "true").lower() != "true":
+        raise UnsupportedError(
+            "enable() needs PySpark's default of one JVM thread for each Python thread; the environment has "
+            "PYSPARK_PIN_THREAD=false"
+        )
     if engine is not None and engine not in ENGINES:
         raise SpecError(f"engine={shown(engine)} is none of {', '.join(map(repr, ENGINES))}")
 
@@ -135,11 +185,13 @@ def _check(session: Any, engine: Engine | None) -> None:
 class _Rule:
     """What the Java class calls: takes an optimized plan, and gives it with windrow's nodes."""
 
-    def __init__(self, session: Any, engine: Engine | None) -> None:
+    def __init__(self, session: Any, engine: Engine | None, *, lifts: bool) -> None:
         self._session = session
-        self._engine = engine
-        # the optimizer calls from a thread of its own, which has none of the user's settings
-        self._context = copy_context()
+        #: Whether the limit of batches was not the user's when the session was enabled.
+        self.lifts = lifts
+        # the optimizer calls from a thread of its own, and at any time: the settings are those of now
+        with config() if engine is None else config(engine=engine):
+            self._context = captured()
         self._lock = Lock()
         self._told: set[str] = set()
         self._untouched: OrderedDict[int, None] = OrderedDict()
@@ -166,9 +218,8 @@ class _Rule:
                 return plan
         if plan.isStreaming() or not is_active_session_like(self._session) or not self._executors_are_ready():
             return plan
-        with config(engine=self._engine) if self._engine is not None else config():
-            walker = Walker(self._session, in_optimizer=True)
-            result = walker.walk(plan, None)
+        walker = Walker(self._session, in_optimizer=True)
+        result = walker.walk(plan, None)
         for line in walker.left:
             self._tell(f"a window is left to Spark: {line}")
         if walker.taken:
