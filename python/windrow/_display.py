@@ -97,7 +97,10 @@ def text_table(
 
 
 def _wrapped(text: str, places: int) -> list[str]:
-    return textwrap.wrap(text, places, break_on_hyphens=False) or [""]
+    lines = textwrap.wrap(text, places, break_on_hyphens=False) or [""]
+    if places > 1 and any(text_width(line) > places for line in lines):  # of characters that take two places
+        lines = textwrap.wrap(text, places // 2, break_on_hyphens=False)
+    return lines
 
 
 def rectangle(x: float, y: float, width: float, height: float, style: str) -> str:

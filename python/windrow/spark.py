@@ -27,8 +27,8 @@ def enable(session: SparkSession[Any], *, engine: Engine | None = None) -> None:
     session
         A session of Spark Classic, 4.0 to 4.3.
     engine
-        ``"windrow"``: windrow computes whatever it can; ``"auto"``: what costs Spark as little stays with it; None:
-        what the settings say. All other settings are those in force at this call, too.
+        ``"windrow"``: windrow computes whatever it can; ``"auto"``: calls that Spark computes at low cost stay with
+        Spark; None: what the settings say. All other settings are those in force at this call, too.
 
     Raises
     ------
@@ -37,11 +37,13 @@ def enable(session: SparkSession[Any], *, engine: Engine | None = None) -> None:
 
     Notes
     -----
-    Before the first windows are replaced, one small job looks whether the executors have the driver's windrow; if they
-    have not, all stays with Spark, and a warning says so. An exception while a query is planned leaves Spark's plan.
-    ``spark.sql.execution.arrow.maxBytesPerBatch`` is lifted for the session unless it was set, as measuring its batches
-    costs a third of windrow's time (the logger ``windrow`` says so at level INFO). :func:`disable` undoes all of it.
-    Planning a query with windows takes some tenths of a second longer.
+    Before the first windows are replaced, one small job compares the windrow of the executors that its tasks reach with
+    the driver's; if they differ, all windows stay with Spark, and a warning says so. An exception while a query is
+    planned leaves Spark's plan. ``spark.sql.execution.arrow.maxBytesPerBatch`` is raised to its maximum for the
+    session, unless it was set: Spark otherwise measures its buffers at each row (the logger ``windrow``
+    says so at level INFO). :func:`disable` restores all of it. Planning a query with windows takes some tenths of a second longer, and more
+    where an input of more than 1 GiB is sampled for skewed keys. A window that another call of windrow's has left to
+    Spark (``engine="spark"``) is a window of Spark's like any other.
 
     Examples
     --------
@@ -60,6 +62,8 @@ def enable(session: SparkSession[Any], *, engine: Engine | None = None) -> None:
 @short_traceback
 def disable(session: SparkSession[Any]) -> None:
     """Undo :func:`enable`: the session's queries are planned by Spark alone again.
+
+    Streams that were started in between keep windrow, as each has a copy of the session.
 
     Parameters
     ----------

@@ -25,10 +25,9 @@ from .expressions import (
     Sql,
     as_condition,
     as_expr,
-    identifier,
     reads_back,
 )
-from .names import check_text
+from .names import check_text, identifier
 from .replace import replace
 from .windows import IntoOrder, Order, Window, as_order, as_sequence
 

@@ -18,7 +18,7 @@ from ..exceptions import SpecError, short_traceback, shown
 from .checks import refuse_field
 from .code_text import code_of, constructor_code
 from .intervals import Interval
-from .names import check_text, quoted, sql_text
+from .names import check_text, identifier, sql_text
 from .protocols import LiteralValue, NumpyArray, PlainValue, PolarsExpr, SparkColumn
 from .replace import replace
 from .tokens import unique_token
@@ -45,15 +45,6 @@ __all__ = [
 ]
 
 _OVER = re.compile(r"\bover\b", re.IGNORECASE)
-_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
-#: Names that SQL text would be read as something else than a column for, unless they are quoted.
-_RESERVED_WORDS = """
-all alter and any as between case create cross current_date current_timestamp current_user distinct drop else end except
-false fetch for from glob grant having ilike inner insert intersect into join lateral like minus not notnull null on or
-outer partitioned_by qualify regexp returning revoke rlike rollback select serdeproperties session_user tablesample then
-true uncache union using values when where with xor
-"""
-RESERVED = frozenset(_RESERVED_WORDS.split())
 # no type holds more than 76 digits, and Python prints no int of more than 4,300
 _MAX_INTEGER = 10**76
 SCALARS = (bool, int, float, Decimal, str, bytes, dt.date, dt.time, dt.timedelta, Interval)
@@ -479,11 +470,6 @@ def root_module(value: Any) -> str:
 def is_instance_by_name(value: Any, package: str, name: str) -> bool:
     """Whether a class of this name, from this package, is among the bases of a value's class; imports nothing."""
     return any(c.__name__ == name and f"{c.__module__}.".startswith(f"{package}.") for c in type(value).__mro__)
-
-
-def identifier(name: str) -> str:
-    """Write a column's name as SQL does, quoted where it must be."""
-    return name if _PLAIN_NAME.match(name) and name.lower() not in RESERVED else quoted(name)
 
 
 def literal_sql(value: Any) -> str:

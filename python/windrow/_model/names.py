@@ -32,6 +32,15 @@ Role: TypeAlias = Literal["value", "key", "order", "default"]
 # longer text is not looked at
 _LONGEST: Final = 1000
 _PLAIN: Final = re.compile(r"\w+\Z")
+_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+#: Names that SQL text would be read as something else than a column for, unless they are quoted.
+_RESERVED_WORDS = """
+all alter and any as between case create cross current_date current_timestamp current_user distinct drop else end except
+false fetch for from glob grant having ilike inner insert intersect into join lateral like minus not notnull null on or
+outer partitioned_by qualify regexp returning revoke rlike rollback select serdeproperties session_user tablesample then
+true uncache union using values when where with xor
+"""
+RESERVED = frozenset(_RESERVED_WORDS.split())
 _WORD: Final = re.compile(r"[^\W\d]\w*")
 _OPERATOR: Final = re.compile(
     r"[-+*/%<>=!|&^()\[\]]|\b(?:and|or|not|is|in|like|rlike|ilike|between|div|as|case|distinct)\b", re.IGNORECASE
@@ -188,6 +197,11 @@ def is_expression(text: str, columns: Sequence[str]) -> bool:
     return bool(_as_expression(text, columns)[0])
 
 
+def identifier(name: str) -> str:
+    """Write a column's name as SQL does, quoted where it must be."""
+    return name if _PLAIN_NAME.match(name) and name.lower() not in RESERVED else quoted(name)
+
+
 def python_text(text: str) -> str:
     """Write text as Python does, in double quotes where it can be."""
     return f'"{text}"' if text.isprintable() and not set(text) & {'"', "\\"} else repr(text)
@@ -234,10 +248,10 @@ def _as_expression(text: str, columns: Sequence[str]) -> tuple[str, list[str]]:
     """Write text as SQL if it is an expression that reads columns, and give the other columns with names near to it."""
     if len(text) > _LONGEST or _OPERATOR.search(text) is None:
         return "", []
-    plain = {c.lower() for c in columns if _PLAIN.match(c)}
+    plain = {c.lower() for c in columns if _PLAIN.match(c) and c.lower() not in RESERVED}
     found = plain.intersection(w.lower() for w in _WORD.findall(text))
     for column in sorted(columns, key=len, reverse=True):  # a longer name may contain a shorter one
-        if not column.strip() or column not in text or _PLAIN.match(column):
+        if not column.strip() or column not in text or column.lower() in plain:
             continue
         found.add(column.lower())
         if quoted(column) not in text:

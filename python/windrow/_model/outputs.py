@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .calls import Call, Derived
-from .expressions import Column, Expr, identifier
+from .expressions import Column, Expr
+from .names import identifier
 
 __all__ = ["Output", "expression_of"]
 

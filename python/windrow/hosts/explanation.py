@@ -167,7 +167,8 @@ class Explanation:
             lines.append("")
         if self.steps:
             lines += [*(line for step in self.steps for line in _folded(step, 0)), ""]
-        lines += text_table(list(_LEGEND), self._legend(), list(_LEGEND.values()), _WIDTH)
+        if self.calls:
+            lines += text_table(list(_LEGEND), self._legend(), list(_LEGEND.values()), _WIDTH)
         if self.seconds is not None:
             lines += ["", f"computed in {_seconds(self.seconds)}"]
             for measured in self.metrics:

@@ -179,7 +179,7 @@ def test_shares_are_read_as_builders_are_given_them():
 
 def test_columns_of_any_name_are_quoted_where_they_must_be():
     """All that the reader of SQL has for words."""
-    from windrow._model.expressions import RESERVED
+    from windrow._model.names import RESERVED
     from windrow._parse.grammar import dialect
 
     words = {w for k in dialect()().tokenizer_class.KEYWORDS for w in re.findall("[a-z_]+", k.lower())}

@@ -43,7 +43,7 @@ def count(frame, node):
 
 def close(ours, theirs):
     # variants know no ==
-    return comparison.same(ours, theirs, signed_zeros=False, rel=1e-12) or repr(ours) == repr(theirs)
+    return comparison.equal(ours, theirs, signed_zeros=False, rel=1e-12) or repr(ours) == repr(theirs)
 
 
 def same(ours, theirs):

@@ -73,7 +73,9 @@ def same(ours, theirs):
         (f.name, f.dataType, f.nullable) for f in theirs.schema
     ]
     for mine, other in zip(shown(ours), shown(theirs), strict=True):
-        wrong = [n for n, a, b in zip(ours.columns, mine, other, strict=True) if not comparison.same(a, b, types=False)]
+        wrong = [
+            n for n, a, b in zip(ours.columns, mine, other, strict=True) if not comparison.equal(a, b, types=False)
+        ]
         assert not wrong, (wrong, mine, other)
 
 

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import windrow as wr
-from support.comparison import same
+from support.comparison import equal
 
 pytest.importorskip("pyspark")
 
@@ -74,7 +74,7 @@ def how(request, monkeypatch):
     return request.param
 
 
-agree = partial(same, signed_zeros=False, types=False, rel=1e-12)
+agree = partial(equal, signed_zeros=False, types=False, rel=1e-12)
 
 
 def answers(result):

@@ -53,7 +53,7 @@ def same(ours, theirs):
     left, right = rows(ours), rows(theirs)
     assert len(left) == len(right)
     for ours, theirs in zip(left, right, strict=True):
-        assert all(comparison.same(a, b, signed_zeros=False, rel=1e-12) for a, b in zip(ours, theirs, strict=True))
+        assert all(comparison.equal(a, b, signed_zeros=False, rel=1e-12) for a, b in zip(ours, theirs, strict=True))
     return len(left)
 
 

@@ -7,7 +7,7 @@ import pytest
 from pyspark.sql import Window
 
 import windrow as wr
-from support.comparison import same
+from support.comparison import equal
 
 
 def frame(spark):
@@ -134,7 +134,7 @@ def aggregates():
     }  # fmt: skip
 
 
-close = partial(same, signed_zeros=False, rel=1e-11, absolute=1e-12)
+close = partial(equal, signed_zeros=False, rel=1e-11, absolute=1e-12)
 
 
 def compare(df, columns, accelerated=False):

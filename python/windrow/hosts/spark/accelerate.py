@@ -272,7 +272,9 @@ class Walker:
             frame = dataframe_of(analyzed_plan(frame.crossJoin(frame)).children().apply(1), self.session)
         named = {f"__windrow_call_{i}": c for i, c in enumerate(calls)}
         # quiet: a window of all rows is no news to who wrote it for Spark
-        result = run_spark(frame, make_plan(frame, [], named, selecting=False), ComputeOptions(), quiet=True)
+        # a trial is about types, which splitting does not change: it may sample the input
+        options = ComputeOptions() if copied else ComputeOptions(spread="never")
+        result = run_spark(frame, make_plan(frame, [], named, selecting=False), options, quiet=True)
         return analyzed_plan(result)
 
 

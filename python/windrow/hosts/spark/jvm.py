@@ -22,6 +22,7 @@ __all__ = [
     "add_optimizer_rule",
     "alias",
     "analyzed_plan",
+    "answers_like_active_session",
     "barrier_slots",
     "class_of",
     "column_of",
@@ -32,7 +33,6 @@ __all__ = [
     "expression_id",
     "expression_of",
     "inline_ctes",
-    "is_active_session_like",
     "is_classic",
     "is_classic_session",
     "is_descending",
@@ -210,8 +210,11 @@ def is_set(session: Any, key: str) -> bool:
     return bool(session._jsparkSession.sessionState().conf().contains(key))
 
 
-def is_active_session_like(session: Any) -> bool:
-    """Whether the session whose query this thread plans gives the answers of another: it may be a stream's clone."""
+def answers_like_active_session(session: Any) -> bool:
+    """Whether a session has the ANSI rules and the time zone of the one whose query this thread plans.
+
+    That one may be a stream's clone. Other settings are read by Spark's analyser, before a plan comes to the optimizer.
+    """
     active = _jvm().org.apache.spark.sql.classic.SparkSession.active().sessionState().conf()
     own = session._jsparkSession.sessionState().conf()
     return bool(active.ansiEnabled() == own.ansiEnabled()) and str(active.sessionLocalTimeZone()) == str(

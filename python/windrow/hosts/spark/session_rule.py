@@ -1,8 +1,8 @@
 """A Spark session whose optimizer has windrow compute the windows of every query.
 
 Spark runs the rules of ``session.experimental().extraOptimizations()`` last in its optimizer. Ours is a Java class of
-a few lines, compiled by Spark's own compiler (Janino), that hands plans with windows to Python. What it was given comes
-back unchanged where Python fails.
+a few lines, compiled by Spark's own compiler (Janino), that hands plans with windows to Python. If Python fails, the
+plan comes back unchanged.
 """
 
 from __future__ import annotations
@@ -10,9 +10,8 @@ from __future__ import annotations
 import logging
 import os
 import warnings
-from collections import OrderedDict
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from importlib import import_module
 from threading import Lock
 from typing import Any
@@ -22,7 +21,7 @@ from ...settings import ENGINES, Engine, captured, config
 from .accelerate import Walker, is_known_release
 from .jvm import (
     add_optimizer_rule,
-    is_active_session_like,
+    answers_like_active_session,
     is_classic_session,
     is_set,
     remove_optimizer_rules,
@@ -38,10 +37,10 @@ _CLASS = "windrow.SessionRule"
 # the rules of the sessions that are enabled, and who changes them
 _enabled: dict[str, _Rule] = {}
 _changing = Lock()
-# plans of which windrow takes nothing are looked at once
+# The most plans without a window for windrow that are remembered, so that they are tried once.
 _REMEMBERED = 1000
 
-# the class, which Spark's compiler takes without generics
+# Janino compiles no generics.
 _SOURCE = """
 package windrow;
 
@@ -85,31 +84,38 @@ public final class SessionRule extends org.apache.spark.sql.catalyst.rules.Rule 
 
 def enable(session: Any, engine: Engine | None) -> None:
     """Do what :func:`windrow.spark.enable` says."""
-    _check(session, engine)
+    _check(session, "enable()")
+    _check_release("enable()")
+    if engine is not None and engine not in ENGINES:
+        raise SpecError(f"engine={shown(engine)} is none of {', '.join(map(repr, ENGINES))}")
     with _changing:
         enabled = _remove(session)
-        lifts = enabled.lifts if enabled is not None else not is_set(session, _BATCH_BYTES)
-        rule = _Rule(session, engine, lifts=lifts)
-        add_optimizer_rule(session, _CLASS, _SOURCE, rule)
-        _enabled[session_key(session)] = rule
-        if lifts:
+        raises_limit = enabled.raises_limit if enabled is not None else not is_set(session, _BATCH_BYTES)
+        _add(session, _Rule(session, engine, raises_limit=raises_limit))
+        if raises_limit:
             session.conf.set(_BATCH_BYTES, _MOST_BATCH_BYTES)
-            logging.getLogger("windrow").info("%s is lifted in this session until wr.spark.disable", _BATCH_BYTES)
+            logging.getLogger("windrow").info("%s is at its maximum until wr.spark.disable", _BATCH_BYTES)
 
 
 def disable(session: Any) -> None:
     """Do what :func:`windrow.spark.disable` says."""
-    _check(session, None)
+    _check(session, "disable()")
     with _changing:
         enabled = _remove(session)
-        if enabled is not None and enabled.lifts:
+        if enabled is not None and enabled.raises_limit:
             session.conf.unset(_BATCH_BYTES)
 
 
-@contextmanager
-def accelerated(session: Any, engine: Engine | None) -> Iterator[None]:
+def accelerated(session: Any, engine: Engine | None) -> AbstractContextManager[None]:
     """Do what :func:`windrow.spark.accelerated` says."""
-    before = _enabled.get(session_key(session)) if is_classic_session(session) else None
+    _check(session, "accelerated()")
+    _check_release("accelerated()")
+    return _accelerated(session, engine)
+
+
+@contextmanager
+def _accelerated(session: Any, engine: Engine | None) -> Iterator[None]:
+    before = _enabled.get(session_key(session))
     enable(session, engine)
     try:
         yield
@@ -119,8 +125,12 @@ def accelerated(session: Any, engine: Engine | None) -> Iterator[None]:
         else:
             with _changing:
                 _remove(session)
-                add_optimizer_rule(session, _CLASS, _SOURCE, before)
-                _enabled[session_key(session)] = before
+                _add(session, before)
+
+
+def _add(session: Any, rule: _Rule) -> None:
+    add_optimizer_rule(session, _CLASS, _SOURCE, rule)
+    _enabled[session_key(session)] = rule
 
 
 def _remove(session: Any) -> _Rule | None:
@@ -142,6 +152,7 @@ def executor_faults(session: Any) -> list[str]:
     list of str
         A line for each other version, and for each error of importing it; empty where all have the driver's.
     """
+    _check(session, "check()")
     own = str(import_module("windrow._windrow").__version__)
 
     def look(_: int) -> str:  # pickled by value: executors may lack the package
@@ -160,41 +171,47 @@ def executor_faults(session: Any) -> list[str]:
     return sorted({fault for fault in found if fault})
 
 
-def _check(session: Any, engine: Engine | None) -> None:
+def _check(session: Any, call: str) -> None:
+    if not hasattr(session, "newSession") or not hasattr(session, "catalog"):
+        advice = "; write frame.sparkSession" if hasattr(session, "sparkSession") else ""
+        raise SpecError(f"{call} takes a SparkSession, not {type(session).__name__}{advice}")
     if not is_classic_session(session):
         raise UnsupportedError(
-            "enable() needs a session of Spark Classic: Spark Connect plans on the server. Give wr.with_columns the "
+            f"{call} needs a session of Spark Classic: Spark Connect plans on the server. Give wr.with_columns the "
             "window columns, or wr.sql the query, which work there too"
         )
+
+
+def _check_release(call: str) -> None:
     if not is_known_release():
         import pyspark
 
         raise UnsupportedError(
-            f"enable() knows the plans of Spark 4.0 to 4.3, and this is {pyspark.__version__}; give wr.with_columns "
-            "the window columns instead"
+            f"{call} knows the plans of Spark 4.0 to 4.3, and this is {pyspark.__version__}; give wr.with_columns the "
+            "window columns instead"
         )
     if os.environ.get("PYSPARK_PIN_THREAD", "true").lower() != "true":
         raise UnsupportedError(
-            "enable() needs PySpark's default of one JVM thread for each Python thread; the environment has "
+            f"{call} needs PySpark's default of one JVM thread for each Python thread; the environment has "
             "PYSPARK_PIN_THREAD=false"
         )
-    if engine is not None and engine not in ENGINES:
-        raise SpecError(f"engine={shown(engine)} is none of {', '.join(map(repr, ENGINES))}")
 
 
 class _Rule:
     """What the Java class calls: takes an optimized plan, and gives it with windrow's nodes."""
 
-    def __init__(self, session: Any, engine: Engine | None, *, lifts: bool) -> None:
+    def __init__(self, session: Any, engine: Engine | None, *, raises_limit: bool) -> None:
         self._session = session
-        #: Whether the limit of batches was not the user's when the session was enabled.
-        self.lifts = lifts
+        #: Whether enabling the session raised the limit of batches, which the user had not set.
+        self.raises_limit = raises_limit
         # the optimizer calls from a thread of its own, and at any time: the settings are those of now
         with config() if engine is None else config(engine=engine):
             self._context = captured()
         self._lock = Lock()
         self._told: set[str] = set()
-        self._untouched: OrderedDict[int, None] = OrderedDict()
+        # in the order in which they came
+        self._untouched: dict[int, None] = {}
+        self._job = Lock()
         self._ready: bool | None = None
 
     def apply(self, plan: Any) -> Any:
@@ -216,7 +233,7 @@ class _Rule:
         with self._lock:
             if key in self._untouched:
                 return plan
-        if plan.isStreaming() or not is_active_session_like(self._session) or not self._executors_are_ready():
+        if plan.isStreaming() or not answers_like_active_session(self._session) or not self._executors_are_ready():
             return plan
         walker = Walker(self._session, in_optimizer=True)
         result = walker.walk(plan, None)
@@ -226,17 +243,17 @@ class _Rule:
             return result
         with self._lock:
             self._untouched[key] = None
-            while len(self._untouched) > _REMEMBERED:
-                self._untouched.popitem(last=False)
+            if len(self._untouched) > _REMEMBERED:
+                del self._untouched[next(iter(self._untouched))]
         return plan
 
     def _executors_are_ready(self) -> bool:
-        with self._lock:
+        with self._job:
             if self._ready is None:
                 faults = executor_faults(self._session)
                 self._ready = not faults
                 if faults:
-                    self._tell_locked(
+                    self._tell(
                         f"all windows are left to Spark: executors cannot import this windrow ({'; '.join(faults)}); "
                         "ship a packed environment with --archives, or install it there (see wr.spark.check)"
                     )
@@ -244,12 +261,10 @@ class _Rule:
 
     def _tell(self, text: str) -> None:
         with self._lock:
-            self._tell_locked(text)
-
-    def _tell_locked(self, text: str) -> None:
-        if text not in self._told:
+            if text in self._told:
+                return
             self._told.add(text)
-            try:
-                warnings.warn(f"windrow: {text}", UserWarning, stacklevel=2)
-            except UserWarning:  # by the user's filters; no query fails by that
-                logging.getLogger("windrow").warning(text)
+        try:
+            warnings.warn(f"windrow: {text}", UserWarning, stacklevel=2)
+        except UserWarning:  # by the user's filters; no query fails by that
+            logging.getLogger("windrow").warning(text)
