@@ -37,13 +37,13 @@ def enable(session: SparkSession[Any], *, engine: Engine | None = None) -> None:
 
     Notes
     -----
-    Before the first windows are replaced, one small job compares the windrow of the executors that its tasks reach with
-    the driver's; if they differ, all windows stay with Spark, and a warning says so. An exception while a query is
-    planned leaves Spark's plan. ``spark.sql.execution.arrow.maxBytesPerBatch`` is raised to its maximum for the
-    session, unless it was set: Spark otherwise measures its buffers at each row (the logger ``windrow``
-    says so at level INFO). :func:`disable` restores all of it. Planning a query with windows takes some tenths of a second longer, and more
-    where an input of more than 1 GiB is sampled for skewed keys. A window that another call of windrow's has left to
-    Spark (``engine="spark"``) is a window of Spark's like any other.
+    Before the first windows are replaced, one small job compares the windrow of the executors that its tasks reach
+    with the driver's; if they differ, all windows stay with Spark, and a warning says so. An exception while a
+    query is planned leaves Spark's plan. ``spark.sql.execution.arrow.maxBytesPerBatch`` is raised to its maximum
+    for the session, unless it was set: Spark otherwise measures its buffers at each row (the logger ``windrow``
+    says so at level INFO). :func:`disable` restores all of it. Planning a query with windows takes some tenths of a
+    second longer, and more where an input of more than 1 GiB is sampled for skewed keys. A window that another call
+    of windrow's has left to Spark (``engine="spark"``) is a window of Spark's like any other.
 
     Examples
     --------
