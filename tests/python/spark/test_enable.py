@@ -124,6 +124,20 @@ def test_blocks_within_one_another(spark, t):
             assert nodes(spark.sql(query)) == (0, 1)
         assert nodes(spark.sql(query)) == (1, 0)
     assert nodes(spark.sql(query)) == (0, 1)
+    first, second = (wr.spark.accelerated(spark, engine="windrow") for _ in range(2))
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)  # blocks of two threads end in any order
+    assert nodes(spark.sql(query)) == (1, 0)
+    second.__exit__(None, None, None)
+    assert nodes(spark.sql(query)) == (0, 1)
+    wr.spark.enable(spark)
+    spark.conf.set(BATCH_BYTES, "1000000")  # set later, it stays, too
+    wr.spark.enable(spark)
+    assert spark.conf.get(BATCH_BYTES) == "1000000"
+    wr.spark.disable(spark)
+    assert spark.conf.get(BATCH_BYTES) == "1000000"
+    spark.conf.unset(BATCH_BYTES)
     with settings(spark, {BATCH_BYTES: str(2**31 - 1)}):  # the user's, though it is what enable would set
         with wr.spark.accelerated(spark):
             pass
@@ -151,7 +165,7 @@ def test_python_out_of_reach(spark, t):
 
     expected = rows(spark.sql(QUERIES["grouped"]))
     with wr.spark.accelerated(spark, engine="windrow"):
-        rule = session_rule._enabled[session_rule.session_key(spark)]
+        rule = session_rule._sessions[session_rule.session_key(spark)].rules[-1]
         rule.apply = None  # py4j finds nothing to call
         frame = spark.sql(QUERIES["grouped"])
         assert nodes(frame) == (0, 1)

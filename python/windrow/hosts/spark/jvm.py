@@ -19,7 +19,6 @@ from ..._model.names import quoted
 from ...exceptions import SpecError, UnsupportedError
 
 __all__ = [
-    "add_optimizer_rule",
     "alias",
     "analyzed_plan",
     "answers_like_active_session",
@@ -41,6 +40,7 @@ __all__ = [
     "is_set",
     "items",
     "optimized_plan",
+    "optimizer_rule",
     "parameterised",
     "parsed_expression",
     "parsed_plan",
@@ -49,9 +49,9 @@ __all__ = [
     "project",
     "refused",
     "relation_names",
-    "remove_optimizer_rules",
     "selected",
     "session_key",
+    "set_optimizer_rule",
     "shuffle_partitions",
     "to_option",
     "to_seq",
@@ -155,19 +155,22 @@ def column_of(expression: Any) -> Any:
 
 
 # ---------------------------------------------------------------------------------------------------------- optimizers
-def add_optimizer_rule(session: Any, name: str, source: str, function: Any) -> None:
-    """Add a rule to a session's optimizer; other rules stay.
+def optimizer_rule(name: str, source: str, function: Any) -> Any:
+    """Compile a rule for Spark's optimizer.
 
     Parameters
     ----------
-    session
-        The session.
     name
         The rule's class.
     source
         The Java text of the class, whose constructor takes a Scala function.
     function
         A Python object that py4j passes as that function.
+
+    Returns
+    -------
+    JavaObject
+        The rule.
     """
     from pyspark.java_gateway import ensure_callback_server_started
 
@@ -178,26 +181,15 @@ def add_optimizer_rule(session: Any, name: str, source: str, function: Any) -> N
     compiler.cook(source)
     [constructor] = compiler.getClassLoader().loadClass(name).getConstructors()
     # an array that py4j makes takes no Python object
-    rule = constructor.newInstance(jvm.java.util.Collections.singletonList(function).toArray())
-    _set_optimizer_rules(session, [*_optimizer_rules(session), rule])
+    return constructor.newInstance(jvm.java.util.Collections.singletonList(function).toArray())
 
 
-def remove_optimizer_rules(session: Any, name: str) -> bool:
-    """Remove the rules of a class from a session's optimizer; return whether there were any."""
-    rules = _optimizer_rules(session)
-    others = [rule for rule in rules if str(rule.getClass().getName()) != name]
-    if len(others) < len(rules):
-        _set_optimizer_rules(session, others)
-    return len(others) < len(rules)
-
-
-def _optimizer_rules(session: Any) -> list[Any]:
-    return items(session._jsparkSession.experimental().extraOptimizations())
-
-
-def _set_optimizer_rules(session: Any, rules: Sequence[Any]) -> None:
+def set_optimizer_rule(session: Any, name: str, rule: Any) -> None:
+    """Put a rule, or none, into a session's optimizer in place of those of a class; other rules stay."""
+    experimental = session._jsparkSession.experimental()
+    others = [r for r in items(experimental.extraOptimizations()) if str(r.getClass().getName()) != name]
     setter = "extraOptimizations_$eq"
-    getattr(session._jsparkSession.experimental(), setter)(to_seq(rules))
+    getattr(experimental, setter)(to_seq(others if rule is None else [*others, rule]))
 
 
 def session_key(session: Any) -> str:

@@ -12,6 +12,7 @@ import os
 import warnings
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
 from importlib import import_module
 from threading import Lock
 from typing import Any
@@ -20,12 +21,12 @@ from ...exceptions import SpecError, UnsupportedError, shown
 from ...settings import ENGINES, Engine, captured, config
 from .accelerate import Walker, is_known_release
 from .jvm import (
-    add_optimizer_rule,
     answers_like_active_session,
     is_classic_session,
     is_set,
-    remove_optimizer_rules,
+    optimizer_rule,
     session_key,
+    set_optimizer_rule,
 )
 
 __all__ = ["accelerated", "disable", "enable", "executor_faults"]
@@ -34,8 +35,6 @@ _BATCH_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
 # the most that Spark takes: batches stay bounded by their number of rows
 _MOST_BATCH_BYTES = str(2**31 - 1)
 _CLASS = "windrow.SessionRule"
-# the rules of the sessions that are enabled, and who changes them
-_enabled: dict[str, _Rule] = {}
 _changing = Lock()
 # The most plans without a window for windrow that are remembered, so that they are tried once.
 _REMEMBERED = 1000
@@ -85,58 +84,54 @@ public final class SessionRule extends org.apache.spark.sql.catalyst.rules.Rule 
 def enable(session: Any, engine: Engine | None) -> None:
     """Do what :func:`windrow.spark.enable` says."""
     _check(session, "enable()")
-    _check_release("enable()")
-    if engine is not None and engine not in ENGINES:
-        raise SpecError(f"engine={shown(engine)} is none of {', '.join(map(repr, ENGINES))}")
+    rule = _Rule(session, engine, "enable()")
     with _changing:
-        enabled = _remove(session)
-        raises_limit = enabled.raises_limit if enabled is not None else not is_set(session, _BATCH_BYTES)
-        _add(session, _Rule(session, engine, raises_limit=raises_limit))
-        if raises_limit:
-            session.conf.set(_BATCH_BYTES, _MOST_BATCH_BYTES)
-            logging.getLogger("windrow").info("%s is at its maximum until wr.spark.disable", _BATCH_BYTES)
+        _sessions.setdefault(session_key(session), _Enabled()).rules[:] = [rule]
+        _update(session)
 
 
 def disable(session: Any) -> None:
     """Do what :func:`windrow.spark.disable` says."""
     _check(session, "disable()")
     with _changing:
-        enabled = _remove(session)
-        if enabled is not None and enabled.raises_limit:
-            session.conf.unset(_BATCH_BYTES)
+        _sessions.setdefault(session_key(session), _Enabled()).rules.clear()
+        _update(session)
 
 
 def accelerated(session: Any, engine: Engine | None) -> AbstractContextManager[None]:
     """Do what :func:`windrow.spark.accelerated` says."""
     _check(session, "accelerated()")
-    _check_release("accelerated()")
-    return _accelerated(session, engine)
+    return _accelerated(session, _Rule(session, engine, "accelerated()"))
 
 
 @contextmanager
-def _accelerated(session: Any, engine: Engine | None) -> Iterator[None]:
-    before = _enabled.get(session_key(session))
-    enable(session, engine)
+def _accelerated(session: Any, rule: _Rule) -> Iterator[None]:
+    with _changing:
+        _sessions.setdefault(session_key(session), _Enabled()).rules.append(rule)
+        _update(session)
     try:
         yield
     finally:
-        if before is None:
-            disable(session)
-        else:
-            with _changing:
-                _remove(session)
-                _add(session, before)
+        with _changing:
+            enabled = _sessions.get(session_key(session))
+            if enabled is not None and rule in enabled.rules:
+                enabled.rules.remove(rule)
+                _update(session)
 
 
-def _add(session: Any, rule: _Rule) -> None:
-    add_optimizer_rule(session, _CLASS, _SOURCE, rule)
-    _enabled[session_key(session)] = rule
-
-
-def _remove(session: Any) -> _Rule | None:
-    """Remove the session's rule; return it."""
-    remove_optimizer_rules(session, _CLASS)
-    return _enabled.pop(session_key(session), None)
+def _update(session: Any) -> None:
+    """Put the last of a session's rules into its optimizer, or none, and raise or restore the limit of batches."""
+    key = session_key(session)
+    enabled = _sessions[key]
+    set_optimizer_rule(session, _CLASS, enabled.rules[-1].java_rule if enabled.rules else None)
+    if not enabled.rules:
+        if enabled.raised_limit and session.conf.get(_BATCH_BYTES) == _MOST_BATCH_BYTES:
+            session.conf.unset(_BATCH_BYTES)
+        del _sessions[key]
+    elif not enabled.raised_limit and not is_set(session, _BATCH_BYTES):
+        enabled.raised_limit = True
+        session.conf.set(_BATCH_BYTES, _MOST_BATCH_BYTES)
+        logging.getLogger("windrow").info("%s is at its maximum until wr.spark.disable", _BATCH_BYTES)
 
 
 def executor_faults(session: Any) -> list[str]:
@@ -182,6 +177,17 @@ def _check(session: Any, call: str) -> None:
         )
 
 
+@dataclass(slots=True)
+class _Enabled:
+    """What a session has: rules, the last of which is in force, and whether windrow raised the limit of batches."""
+
+    rules: list[_Rule] = field(default_factory=list)
+    raised_limit: bool = False
+
+
+_sessions: dict[str, _Enabled] = {}
+
+
 def _check_release(call: str) -> None:
     if not is_known_release():
         import pyspark
@@ -200,13 +206,17 @@ def _check_release(call: str) -> None:
 class _Rule:
     """What the Java class calls: takes an optimized plan, and gives it with windrow's nodes."""
 
-    def __init__(self, session: Any, engine: Engine | None, *, raises_limit: bool) -> None:
+    def __init__(self, session: Any, engine: Engine | None, call: str) -> None:
+        _check_release(call)
+        if engine is not None and engine not in ENGINES:
+            raise SpecError(f"engine={shown(engine)} is none of {', '.join(map(repr, ENGINES))}")
         self._session = session
-        #: Whether enabling the session raised the limit of batches, which the user had not set.
-        self.raises_limit = raises_limit
         # the optimizer calls from a thread of its own, and at any time: the settings are those of now
-        with config() if engine is None else config(engine=engine):
+        with config():
+            if engine is not None:
+                config(engine=engine)
             self._context = captured()
+        self.java_rule = optimizer_rule(_CLASS, _SOURCE, self)
         self._lock = Lock()
         self._told: set[str] = set()
         # in the order in which they came
