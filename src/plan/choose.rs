@@ -37,7 +37,7 @@ pub(super) fn applicable(order: &PlannedOrder, call: &PlannedCall) -> Vec<Strate
 pub(super) fn choose(order: &PlannedOrder, call: &mut PlannedCall) {
     (call.strategy, call.reason) = choose_sorted(call);
     call.grouped = has_one_result_per_partition(order, call)
-        .then_some("a partition has one answer, which takes its rows in any order");
+        .then_some("each partition has one result, for which the order of its rows does not matter");
 }
 
 /// The cheapest strategy for rows in the window's order, and the reason for it.
@@ -50,55 +50,65 @@ fn choose_sorted(call: &PlannedCall) -> (Strategy, &'static str) {
     let tiny = frame.frame().width().is_some_and(|width| width <= TINY_FRAME);
     let totals = function.shared_state == Some(SharedState::Totals);
     match (signature.algebra, frame.shape()) {
-        (Algebra::Positional, _) => (Strategy::Index, "the answer follows from row numbers"),
-        (Algebra::Ordered, _) => (Strategy::Wavelet, "places among the frame's values are counted bit by bit"),
+        (Algebra::Positional, _) => (Strategy::Index, "the result follows from row numbers"),
+        (Algebra::Ordered, _) => {
+            (Strategy::Wavelet, "positions among the frame's values are counted in a wavelet matrix")
+        }
         (Algebra::Quantile, Shape::Entire) if !excludes => {
             (Strategy::Wavelet, "every row's frame is the sorted partition")
         }
-        (Algebra::Quantile, _) if frame.monotone() => {
-            (Strategy::Codes, "the frame's values are kept in order as rows come and go, and where the last answer was")
-        }
-        (Algebra::Quantile, _) => {
-            (Strategy::Wavelet, "frames may jump: places among their values are counted bit by bit")
-        }
-        (Algebra::Distinct, _) if !frame.monotone() && !excludes => {
-            (Strategy::Sweep, "frames may jump: each value's last place is swept along their ends")
-        }
-        (Algebra::Multiset | Algebra::Distinct, _) if !frame.monotone() => {
-            (Strategy::Codes, "frames may jump: how often each value is there is kept from one frame to a near one")
-        }
+        (Algebra::Quantile, _) if frame.monotone() => (
+            Strategy::Codes,
+            "the frame's values, and the last result's position among them, are kept as rows enter and leave",
+        ),
+        (Algebra::Quantile, _) => (
+            Strategy::Wavelet,
+            "frame ends may move backwards: positions among the values are counted in a wavelet matrix",
+        ),
+        (Algebra::Distinct, _) if !frame.monotone() && !excludes => (
+            Strategy::Sweep,
+            "frame ends may move backwards: frames are evaluated by their end, with the last row of each value",
+        ),
+        (Algebra::Multiset | Algebra::Distinct, _) if !frame.monotone() => (
+            Strategy::Codes,
+            "frame ends may move backwards: counts of each value are kept, and near frames follow one another",
+        ),
         (Algebra::Multiset | Algebra::Distinct, _) => {
-            (Strategy::Codes, "how often each value is in the frame is kept as rows come and go")
+            (Strategy::Codes, "the count of each value in the frame is kept as rows enter and leave")
         }
-        (Algebra::Vectorized, _) => (Strategy::Blocks, "the function answers whole blocks of frames, or partitions"),
+        (Algebra::Vectorized, _) => (Strategy::Blocks, "the function computes whole blocks of frames, or partitions"),
         (Algebra::UpdateOnly { .. } | Algebra::Sliding, Shape::Entire) if !excludes => {
-            (Strategy::Refold, "every row of a partition has the same frame, which is folded once")
+            (Strategy::Refold, "every row of a partition has the same frame, which is aggregated once")
         }
         (Algebra::UpdateOnly { .. } | Algebra::Sliding, _) if grows => {
-            (Strategy::Refold, "rows only enter the frame, and the fold goes on")
+            (Strategy::Refold, "rows only enter the frame, and each updates the state")
         }
         (Algebra::UpdateOnly { ordered: true }, _) => (
             Strategy::Refold,
-            "rows are read in an order of their own: a moving frame is folded anew, an update per row",
+            "the call has its own ORDER BY: each moving frame is aggregated from its start, one update per row in it",
         ),
-        (Algebra::UpdateOnly { ordered: false }, _) => {
-            (Strategy::Refold, "there is no merge: a moving frame is folded anew, an update for every row in it")
-        }
-        (Algebra::Sliding, _) if excludes || !frame.monotone() => {
-            (Strategy::Refold, "there is no merge, and frames may jump or have holes: such are folded anew")
-        }
-        (Algebra::Sliding, _) => (Strategy::Prefix, "what leaves the frame is retracted row by row"),
+        (Algebra::UpdateOnly { ordered: false }, _) => (
+            Strategy::Refold,
+            "there is no merge: each moving frame is aggregated from its start, one update per row in it",
+        ),
+        (Algebra::Sliding, _) if excludes || !frame.monotone() => (
+            Strategy::Refold,
+            "there is no merge, and frame ends may move backwards or EXCLUDE applies: each such frame is aggregated from its start",
+        ),
+        (Algebra::Sliding, _) => (Strategy::Prefix, "each row that leaves the frame is retracted"),
         (_, Shape::Entire) if !excludes => (Strategy::Whole, "every row of a partition has the same frame"),
         // Merging a user's state for each row would copy it for each row.
-        _ if grows && call.user.is_some() => (Strategy::Refold, "rows only enter the frame, and the fold goes on"),
+        _ if grows && call.user.is_some() => {
+            (Strategy::Refold, "rows only enter the frame, and each updates the state")
+        }
         _ if grows => (Strategy::Scan, "rows only enter the frame"),
-        _ if !frame.monotone() => (Strategy::SegmentTree, "frames may jump"),
-        _ if tiny && (excludes || !totals) => (Strategy::Naive, "the frame is a few rows"),
-        (Algebra::Retractable, _) => (Strategy::Prefix, "what leaves the frame can be subtracted exactly"),
-        (_, Shape::Entire) => (Strategy::Scan, "what EXCLUDE leaves grows on one side and shrinks on the other"),
+        _ if !frame.monotone() => (Strategy::SegmentTree, "frame ends may move backwards"),
+        _ if tiny && (excludes || !totals) => (Strategy::Naive, "the frame has few rows"),
+        (Algebra::Retractable, _) => (Strategy::Prefix, "rows that leave the frame can be subtracted exactly"),
+        (_, Shape::Entire) => (Strategy::Scan, "EXCLUDE leaves one part that grows and one that shrinks"),
         (_, Shape::Shrinking) if !excludes => (Strategy::Scan, "rows only leave the frame"),
         // For numbers a state is as small as a value, and two stacks have no data-dependent branch.
-        (Algebra::Selective, _) if !native => (Strategy::Deque, "only rows that may still be chosen are kept"),
+        (Algebra::Selective, _) if !native => (Strategy::Deque, "only rows that may still be the result are kept"),
         _ => (Strategy::TwoStacks, "states merge and cannot be subtracted"),
     }
 }

@@ -221,7 +221,7 @@ class _Rule:
         self._told: set[str] = set()
         # in the order in which they came
         self._untouched: dict[int, None] = {}
-        self._job = Lock()
+        self._checking = Lock()
         self._ready: bool | None = None
 
     def apply(self, plan: Any) -> Any:
@@ -258,7 +258,7 @@ class _Rule:
         return plan
 
     def _executors_are_ready(self) -> bool:
-        with self._job:
+        with self._checking:
             if self._ready is None:
                 faults = executor_faults(self._session)
                 self._ready = not faults
