@@ -336,7 +336,8 @@ def test_explain_says_what_a_frame_costs():
     data = pa.table({"t": [1], "x": [1]})
     moving = wr.window(order_by="t", rows=(-50, 50))
     said = {k: str(wr.explain(data, wr.aggregate(k, "x", returns=str).over(moving))) for k in KINDS}
-    assert "refold: there is no merge: each moving frame is aggregated from its start, one update per row in it" in said[Update]
+    reason = "refold: there is no merge: each moving frame is aggregated from its start, one update per row in it"
+    assert reason in said[Update]
     assert "two_stacks" in said[Merging]
     assert "prefix" in said[Retracting]
     assert "prefix" in said[Both]
