@@ -69,7 +69,7 @@ def _writer(cls: type) -> Callable[[Any, Callable[[str], Any]], Any]:
     name = cls.__name__
     if cls is NoneType or issubclass(cls, SCALARS):
         return lambda value, write: write(f"{name} {value!r}")
-    if issubclass(cls, tuple):
+    if issubclass(cls, (tuple, list)):
         return lambda values, write: _write(values, "", write)
     if issubclass(cls, HostExpression):
         return lambda value, write: write(f"host {value.token}")
@@ -81,7 +81,10 @@ def _writer(cls: type) -> Callable[[Any, Callable[[str], Any]], Any]:
         return lambda value, write: _write(parts(value), name, write)
     if issubclass(cls, Mapping):
         return lambda value, write: _write(chain.from_iterable(value.items()), name, write)
-    return lambda value, write: write(f"function {value.token}")
+    if hasattr(cls, "kind"):  # a user's function
+        return lambda value, write: write(f"function {value.token}")
+    # a repr may be cut short
+    return lambda value, write: write(f"{name} {id(value)} {value!r}")
 
 
 def _write(values: Iterable[Any], name: str, write: Callable[[str], Any]) -> None:

@@ -131,8 +131,10 @@ def test_python_aggregates_are_pointed_to_windrows(df):
         wr.UnsupportedError, match=r"total is a Python function that Spark runs; write it as wr\.aggregate"
     ):
         wr.with_columns(df, z=total("level").over(Window.partitionBy("device")) + 1)
-    alone = F.pandas_udf(lambda v: v, "double", F.PandasUDFType.SCALAR)
-    folded = F.pandas_udf(lambda v: 1.0, "double", F.PandasUDFType.GROUPED_AGG)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # PySpark prefers hints, which a lambda has not
+        alone = F.pandas_udf(lambda v: v, "double", F.PandasUDFType.SCALAR)
+        folded = F.pandas_udf(lambda v: 1.0, "double", F.PandasUDFType.GROUPED_AGG)
     for function in (alone, folded):
         with pytest.raises(wr.UnsupportedError, match=r"a lambda is a Python function that Spark runs; write it as"):
             wr.with_columns(df, z=function("level").over(Window.partitionBy("device")))

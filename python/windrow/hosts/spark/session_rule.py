@@ -234,7 +234,7 @@ class _Rule:
             return plan
 
     class Java:
-        """What py4j implements by this object."""
+        """The interface of the JVM that this object implements."""
 
         implements = ("scala.Function1",)
 
