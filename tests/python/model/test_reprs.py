@@ -262,7 +262,7 @@ def test_nothing_public_prints_as_an_address():
                 if not attribute.startswith("_") and not callable(getattr(type(one), attribute, None)):
                     try:
                         todo.append((f"{path}.{attribute}", getattr(one, attribute)))
-                    except wr.WindrowError:
+                    except (wr.WindrowError, ImportError):  # what needs another schema, or PySpark
                         continue
     model = {"Call", "Derived", "Window", "Frame", "Bound", "Order", "Column", "Literal", "Sql", "HostExpression"}
     assert {*model, "Operator", "Config", "Metrics", "Measured", "Explanation", "ExplainedCall", "Aggregate"} <= set(
