@@ -35,10 +35,10 @@ _PLAIN: Final = re.compile(r"\w+\Z")
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 #: Names that SQL text would be read as something else than a column for, unless they are quoted.
 _RESERVED_WORDS = """
-all alter and any as between case create cross current_date current_timestamp current_user distinct drop else end except
-false fetch for from glob grant having ilike in inner insert intersect into join lateral like minus not notnull null on or
-outer partitioned_by qualify regexp returning revoke rlike rollback select serdeproperties session_user tablesample then
-true uncache union using values when where with xor
+all alter and any as between case create cross current_date current_timestamp current_user distinct drop else end
+except false fetch for from glob grant having ilike in inner insert intersect into join lateral like minus not notnull
+null on or outer partitioned_by qualify regexp returning revoke rlike rollback select serdeproperties session_user
+tablesample then true uncache union using values when where with xor
 """
 RESERVED = frozenset(_RESERVED_WORDS.split())
 _WORD: Final = re.compile(r"[^\W\d]\w*")
