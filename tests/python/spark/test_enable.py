@@ -97,6 +97,25 @@ def test_frames_views_caches_and_writes(spark, t, tmp_path):
         assert len(frame.toPandas()) == len(expected)
 
 
+def test_batches_of_a_stream(spark, t, tmp_path):
+    """A stream's session is a copy, made when it starts."""
+    query = QUERIES["grouped"].replace("FROM t)", "FROM batch)")
+    expected, found, taken = rows(spark.sql(QUERIES["grouped"])), [], []
+
+    def handle(batch, _):
+        batch.createOrReplaceTempView("batch")
+        frame = batch.sparkSession.sql(query)
+        taken.append(nodes(frame))
+        found.extend(rows(frame))
+
+    with wr.spark.accelerated(spark, engine="windrow"):
+        source = spark.readStream.schema(t.schema).parquet(t.inputFiles()[0].rpartition("/")[0])
+        writer = source.writeStream.foreachBatch(handle).option("checkpointLocation", str(tmp_path / "stream"))
+        writer.trigger(availableNow=True).start().awaitTermination()
+    assert taken == [(1, 0)]
+    assert found == expected
+
+
 def test_it_is_undone(spark, t):
     query = QUERIES["grouped"]
     experimental = spark._jsparkSession.experimental()

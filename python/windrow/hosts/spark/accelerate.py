@@ -41,7 +41,7 @@ from .options import ComputeOptions
 from .planning import make_plan
 from .session import caller_stack_level
 
-__all__ = ["Walker", "accelerate", "is_known_release"]
+__all__ = ["Walker", "accelerate", "check_release", "is_known_release"]
 
 # The releases whose plans these classes were seen to be; others may name or build them otherwise.
 _RELEASES = ((4, 0), (4, 1), (4, 2), (4, 3))
@@ -77,19 +77,24 @@ def is_known_release() -> bool:
     return tuple(int(part) for part in pyspark.__version__.split(".")[:2]) in _RELEASES
 
 
+def check_release(call: str) -> None:
+    """Refuse a release whose plans are not known, for a call of that name."""
+    if not is_known_release():
+        import pyspark
+
+        raise UnsupportedError(
+            f"{call} knows the plans of Spark 4.0 to 4.3, and this is {pyspark.__version__}; give wr.with_columns the "
+            "window columns instead"
+        )
+
+
 def _check(frame: Any) -> None:
     if not is_classic(frame):
         raise UnsupportedError(
             "accelerate() needs Spark Classic: Spark Connect keeps its plans on the server. Give wr.with_columns the "
             "window columns, which works there too"
         )
-    import pyspark
-
-    if not is_known_release():
-        raise UnsupportedError(
-            f"accelerate() knows the plans of Spark 4.0 to 4.3, and this is {pyspark.__version__}; give "
-            "wr.with_columns the window columns instead"
-        )
+    check_release("accelerate()")
     if frame.isStreaming:
         raise UnsupportedError(
             "a window needs whole partitions, which a streaming DataFrame never has; use foreachBatch, and accelerate "

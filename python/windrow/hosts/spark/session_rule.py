@@ -19,7 +19,7 @@ from typing import Any
 
 from ...exceptions import SpecError, UnsupportedError, shown
 from ...settings import ENGINES, Engine, captured, config
-from .accelerate import Walker, is_known_release
+from .accelerate import Walker, check_release
 from .jvm import (
     answers_like_active_session,
     is_classic_session,
@@ -35,7 +35,6 @@ _BATCH_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
 # the most that Spark takes: batches stay bounded by their number of rows
 _MOST_BATCH_BYTES = str(2**31 - 1)
 _CLASS = "windrow.SessionRule"
-_changing = Lock()
 # The most plans without a window for windrow that are remembered, so that they are tried once.
 _REMEMBERED = 1000
 
@@ -85,17 +84,15 @@ def enable(session: Any, engine: Engine | None) -> None:
     """Do what :func:`windrow.spark.enable` says."""
     _check(session, "enable()")
     rule = _Rule(session, engine, "enable()")
-    with _changing:
-        _sessions.setdefault(session_key(session), _Enabled()).rules[:] = [rule]
-        _update(session)
+    with _rules_of(session) as rules:
+        rules[:] = [rule]
 
 
 def disable(session: Any) -> None:
     """Do what :func:`windrow.spark.disable` says."""
     _check(session, "disable()")
-    with _changing:
-        _sessions.setdefault(session_key(session), _Enabled()).rules.clear()
-        _update(session)
+    with _rules_of(session) as rules:
+        rules.clear()
 
 
 def accelerated(session: Any, engine: Engine | None) -> AbstractContextManager[None]:
@@ -106,32 +103,44 @@ def accelerated(session: Any, engine: Engine | None) -> AbstractContextManager[N
 
 @contextmanager
 def _accelerated(session: Any, rule: _Rule) -> Iterator[None]:
-    with _changing:
-        _sessions.setdefault(session_key(session), _Enabled()).rules.append(rule)
-        _update(session)
+    with _rules_of(session) as rules:
+        rules.append(rule)
     try:
         yield
     finally:
-        with _changing:
-            enabled = _sessions.get(session_key(session))
-            if enabled is not None and rule in enabled.rules:
-                enabled.rules.remove(rule)
-                _update(session)
+        with _rules_of(session) as rules:
+            if rule in rules:  # enable and disable remove the rules of blocks, too
+                rules.remove(rule)
 
 
-def _update(session: Any) -> None:
-    """Put the last of a session's rules into its optimizer, or none, and raise or restore the limit of batches."""
+@dataclass(slots=True)
+class _Enabled:
+    """What a session has: rules, the last of which is in force, and whether windrow raised the limit of batches."""
+
+    rules: list[_Rule] = field(default_factory=list)
+    raised_limit: bool = False
+
+
+_sessions: dict[str, _Enabled] = {}
+_changing = Lock()
+
+
+@contextmanager
+def _rules_of(session: Any) -> Iterator[list[_Rule]]:
+    """Give a session's rules to change within a block; afterwards the last of them is in force."""
     key = session_key(session)
-    enabled = _sessions[key]
-    set_optimizer_rule(session, _CLASS, enabled.rules[-1].java_rule if enabled.rules else None)
-    if not enabled.rules:
-        if enabled.raised_limit and session.conf.get(_BATCH_BYTES) == _MOST_BATCH_BYTES:
-            session.conf.unset(_BATCH_BYTES)
-        del _sessions[key]
-    elif not enabled.raised_limit and not is_set(session, _BATCH_BYTES):
-        enabled.raised_limit = True
-        session.conf.set(_BATCH_BYTES, _MOST_BATCH_BYTES)
-        logging.getLogger("windrow").info("%s is at its maximum until wr.spark.disable", _BATCH_BYTES)
+    with _changing:
+        enabled = _sessions.setdefault(key, _Enabled())
+        yield enabled.rules
+        set_optimizer_rule(session, _CLASS, enabled.rules[-1].java_rule if enabled.rules else None)
+        if not enabled.rules:
+            if enabled.raised_limit and session.conf.get(_BATCH_BYTES) == _MOST_BATCH_BYTES:
+                session.conf.unset(_BATCH_BYTES)
+            del _sessions[key]
+        elif not enabled.raised_limit and not is_set(session, _BATCH_BYTES):
+            enabled.raised_limit = True
+            session.conf.set(_BATCH_BYTES, _MOST_BATCH_BYTES)
+            logging.getLogger("windrow").info("%s is at its maximum until wr.spark.disable", _BATCH_BYTES)
 
 
 def executor_faults(session: Any) -> list[str]:
@@ -177,25 +186,8 @@ def _check(session: Any, call: str) -> None:
         )
 
 
-@dataclass(slots=True)
-class _Enabled:
-    """What a session has: rules, the last of which is in force, and whether windrow raised the limit of batches."""
-
-    rules: list[_Rule] = field(default_factory=list)
-    raised_limit: bool = False
-
-
-_sessions: dict[str, _Enabled] = {}
-
-
 def _check_release(call: str) -> None:
-    if not is_known_release():
-        import pyspark
-
-        raise UnsupportedError(
-            f"{call} knows the plans of Spark 4.0 to 4.3, and this is {pyspark.__version__}; give wr.with_columns the "
-            "window columns instead"
-        )
+    check_release(call)
     if os.environ.get("PYSPARK_PIN_THREAD", "true").lower() != "true":
         raise UnsupportedError(
             f"{call} needs PySpark's default of one JVM thread for each Python thread; the environment has "
