@@ -63,8 +63,8 @@ def _accelerated(frame: Any) -> Any:
         return frame
     walker = Walker(frame.sparkSession)
     result = walker.walk(inline_ctes(plan), None)
-    if walker.left:
-        lines = "".join(f"\n  {line}" for line in dict.fromkeys(walker.left))
+    if walker.refusals:
+        lines = "".join(f"\n  {line}" for line in dict.fromkeys(walker.refusals))
         text = f"windrow leaves to Spark what it cannot compute alike:{lines}"
         warnings.warn(text, UserWarning, stacklevel=caller_stack_level())
     return dataframe_of(result, frame.sparkSession) if walker.taken else frame
@@ -141,9 +141,9 @@ class Walker:
     def __init__(self, session: Any, *, in_optimizer: bool = False) -> None:
         self.session = session
         # the optimizer gives the plans of subqueries in expressions one by one
-        self._whole_plan = not in_optimizer
+        self._in_optimizer = in_optimizer
         self.ansi = str(session.conf.get("spark.sql.ansi.enabled")).lower() == "true"
-        self.left: list[str] = []
+        self.refusals: list[str] = []
         self.taken = 0
 
     def walk(self, plan: Any, required: set[int] | None) -> Any:
@@ -158,8 +158,8 @@ class Walker:
         """
         kind = class_of(plan)
         for inner in items(plan.subqueries()):
-            if self._whole_plan and _has_windows(inner):
-                self.left.append(f"a window in a subquery of {plan.nodeName()}: it stands inside an expression")
+            if not self._in_optimizer and _has_windows(inner):
+                self.refusals.append(f"a window in a subquery of {plan.nodeName()}: it stands inside an expression")
         if kind == "Window":
             return self._windows(plan, required)
         if kind == "Project":
@@ -239,7 +239,8 @@ class Walker:
         reason = self._reason(node, base, kept)
         if reason is not None:
             others = len(node.windows()) - 1
-            self.left.append(reason + (f" (and {others} more of the same keys, which stay with it)" if others else ""))
+            more = f" (and {others} more of the same keys, which stay with it)" if others else ""
+            self.refusals.append(reason + more)
         return reason is not None
 
     def _reason(self, node: _Node, base: Any, kept: set[int]) -> str | None:

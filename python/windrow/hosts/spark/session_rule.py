@@ -239,7 +239,7 @@ class _Rule:
             return plan
         walker = Walker(self._session, in_optimizer=True)
         result = walker.walk(plan, None)
-        for line in walker.left:
+        for line in walker.refusals:
             self._tell(f"a window is left to Spark: {line}")
         if walker.taken:
             return result
