@@ -56,6 +56,14 @@ impl PyStream {
         self.step(py, Stream::finish)
     }
 
+    /// The rows of a batch in the order in which the stream takes them.
+    fn sort(&self, py: Python<'_>, batch: PyRecordBatch) -> PyResult<PyRecordBatch> {
+        let batch = batch.into_inner();
+        let stream = self.stream.try_lock().map_err(|_| in_use(py))?;
+        let stream = &*stream;
+        self.signals.during(py, move || stream.sort(&batch)).map(PyRecordBatch::new)
+    }
+
     /// A sorter of rows of `schema` for this stream, which buffers about `limit` bytes and spills the rest. The column
     /// `last`, if given, is the last key.
     #[pyo3(signature = (schema, limit, directory, threads, last = None))]

@@ -25,12 +25,16 @@ use crate::error::{Error, Remedy, Result};
 use crate::external::sort_key::SortKey;
 use crate::model::carry::Carry;
 use crate::model::reach::Reach;
+use crate::permute::gather::gather_on;
 use crate::plan::planned::{Plan, PlannedCall};
 use crate::plan::stream_order::longest_order;
+use crate::sort::sort_column::SortColumn;
+use crate::sort::sort_to_indices::sort_with_boundaries;
 use crate::util::boundaries::Boundaries;
 use crate::util::cancel::Cancel;
 use crate::util::reserve;
 use crate::util::slice_memory::{compact, slice_size};
+use crate::util::threads::Threads;
 
 /// Above this number of held rows, results are computed only once an eighth as many have arrived or a partition begins:
 /// evaluation costs time proportional to the held rows, which small batches must not pay each.
@@ -156,6 +160,24 @@ impl Stream {
         let order_by = order.order_by.iter().map(|key| (key.number, key.options));
         let key = |(place, options): (usize, _)| SortKey { column: order.columns[place], options };
         Ok(partition_by.chain(order_by).map(key).collect())
+    }
+
+    /// The rows of a batch in the order in which a stream takes them: by [`sort_keys`](Self::sort_keys), ties in the
+    /// order of the batch.
+    ///
+    /// Cost: a sort of the keys and a gather of each column; rows that are sorted already are not copied.
+    ///
+    /// # Errors
+    /// As [`sort_keys`](Self::sort_keys); more than `u32::MAX` rows; cancellation.
+    pub fn sort(&self, batch: &RecordBatch) -> Result<RecordBatch> {
+        check_schema(&self.plan, batch.schema_ref())?;
+        let column = |key: SortKey| SortColumn { values: batch.column(key.column).clone(), options: key.options };
+        let columns: Vec<_> = self.sort_keys()?.into_iter().map(column).collect();
+        let threads = Threads::new(self.plan.options().threads, &self.cancel).limited_to_rows(batch.num_rows());
+        match sort_with_boundaries(&columns, &[], &threads)?.order {
+            Some(order) => Ok(RecordBatch::try_new(batch.schema(), gather_on(batch.columns(), &order, &threads)?)?),
+            None => Ok(batch.clone()),
+        }
     }
 
     /// The input's fields, then one per call.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
@@ -74,6 +75,8 @@ class Level:
         The columns that hold ordered categories although their types do not say so, with the names for messages.
     unused_columns
         Input columns that neither this level nor a later one reads; they are replaced by NULLs.
+    in_window_order
+        Whether rows that are sorted here leave in that order, not as they came. Then one sort must serve all calls.
     """
 
     def __init__(
@@ -92,6 +95,7 @@ class Level:
         adds_row_number: bool = False,
         ordered: Mapping[str, str] | None = None,
         unused_columns: frozenset[int] = frozenset(),
+        in_window_order: bool = False,
     ) -> None:
         self.step = step
         self.scalars = tuple(scalars)
@@ -104,6 +108,7 @@ class Level:
         self._row_number_column = row_number_column
         self._adds_row_number = adds_row_number
         self._unused_columns = unused_columns
+        self._in_window_order = in_window_order
         self._width = len(schema)
         #: The schema of the incoming batches, without the row numbers that this level adds.
         self.incoming_schema = pa.schema(list(schema)[:-1], metadata=schema.metadata) if adds_row_number else schema
@@ -186,7 +191,7 @@ class Level:
         waiting: deque[pa.RecordBatch] = deque()
         checker = Checker()
         dictionaries = self._dictionaries()
-        inputs: list[pa.Table] = []
+        inputs: list[Any] = []
         row_budget = None if options.memory_limit is None else available_bytes(options.memory_limit)
         bytes_held, seen = 0, set[int]()
         is_ascending, last = True, -1
@@ -195,7 +200,8 @@ class Level:
             waiting.append(batch)
             if self._row_number_column is not None:
                 is_ascending, last = _check_ascending(batch[self._row_number_column], last, is_ascending)
-            inputs.append(self._input_table(batch, run, checker))
+            read = self._stream_input if self._in_window_order else self._input_table
+            inputs.append(read(batch, run, checker))
             dictionaries.observe(inputs[-1])
             bytes_held += batch_bytes(batch, seen)
             if row_budget is not None and bytes_held * SORT_MEMORY_FACTOR > row_budget:
@@ -213,6 +219,9 @@ class Level:
             )
             return
         plan = self._plan(options, inputs[0].schema)  # fields within others may have come with metadata
+        if self._in_window_order:
+            yield from self._compute_sorted(inputs, waiting, plan, dictionaries, run)
+            return
         new = dictionaries.with_source_dictionaries(pa.table(plan.compute(pa.concat_tables(inputs))).columns)
         inputs.clear()
         run.metrics.sections += 1
@@ -223,6 +232,32 @@ class Level:
             part = [drop_unreferenced_values(as_single_array(c.slice(offset, batch.num_rows))) for c in new]
             offset += batch.num_rows
             yield self._project(batch.columns, part, schema)
+
+    def _compute_sorted(
+        self,
+        inputs: list[pa.RecordBatch],
+        waiting: deque[pa.RecordBatch],
+        plan: Plan,
+        dictionaries: Dictionaries,
+        run: Run,
+    ) -> Iterator[pa.RecordBatch]:
+        """Sort all rows, and compute over them as over a stream: no result is put back to where its row came from."""
+        schema, rows = self._output_schema(waiting[0].schema, plan), max(batch.num_rows for batch in waiting)
+        joined = pa.Table.from_batches(inputs).combine_chunks().to_batches()
+        if len(joined) > 1:  # more text than one array holds
+            yield from self._compute_external(_pop_all(waiting), self._options, sys.maxsize, run)
+            return
+        waiting.clear()
+        inputs.clear()
+        stream = plan.stream()
+        with run.stage("sort"):
+            in_order = pa.record_batch(stream.sort(joined.pop()))
+        for whole in chain(stream.push(in_order), stream.finish()):
+            batch = self._output_batch(pa.record_batch(whole), schema, dictionaries)
+            run.metrics.sections += 1
+            for first in range(0, batch.num_rows, rows):
+                part = batch.slice(first, rows)
+                yield pa.RecordBatch.from_arrays([drop_unreferenced_values(c) for c in part.columns], schema=schema)
 
     def _compute_external(
         self,

@@ -13,7 +13,7 @@ Whatever stands above refers to columns by their ids, not their names; they keep
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +21,8 @@ from ..._model.expressions import Column, Expr
 from ..._model.names import unused_name
 from ...exceptions import UnsupportedError, WindrowError
 from .catalyst import read_window_expression
+from .catalyst_node import CatalystNode, parsed
+from .compiled import make
 from .host import run_spark
 from .jvm import (
     alias,
@@ -106,19 +108,23 @@ class _Columns:
     """The columns that calls read: Catalyst expressions, each under a name of its own."""
 
     def __init__(self) -> None:
-        self.expressions: list[Any] = []
-        self.names: list[str] = []
+        self._writer = make("windrow.ExpressionWriter")
+        self._names: dict[int, str] = {}
 
-    def read(self, expression: Any) -> Expr:
+    def nodes(self, expressions: Sequence[Any]) -> list[CatalystNode]:
+        """Read expressions of the JVM."""
+        return list(parsed(str(self._writer.text(to_seq(expressions)))))
+
+    def read(self, expression: CatalystNode) -> Expr:
         """Give the column that holds an expression."""
-        for known, name in zip(self.expressions, self.names, strict=True):
-            if known.semanticEquals(expression):
-                return Column(name)
-        wished = str(expression.name() if class_of(expression) == "AttributeReference" else expression.sql())
-        plain = wished.translate({ord(c): "_" for c in ".`"})
-        self.expressions.append(expression)
-        self.names.append(unused_name(plain, {n.lower() for n in self.names}))
-        return Column(self.names[-1])
+        if expression.number not in self._names:
+            plain = str(expression.name or expression.sql).translate({ord(c): "_" for c in ".`"})
+            self._names[expression.number] = unused_name(plain, {n.lower() for n in self._names.values()})
+        return Column(self._names[expression.number])
+
+    def selected(self, frame: Any) -> Any:
+        """Give the plan of a frame's expressions, under their names."""
+        return selected(frame, list(map(self._writer.expression, self._names)), list(self._names.values()))
 
 
 @dataclass(slots=True)
@@ -268,11 +274,11 @@ class Walker:
     def _run(self, base: Any, nodes: list[_Node], passing: list[Any], *, copied: bool) -> Any:
         """Put windrow's operator upon a plan: the columns that pass come first, the calls' results last."""
         columns = _Columns()
-        for attribute in passing:
+        for attribute in columns.nodes(passing):
             columns.read(attribute)
-        calls = [read_window_expression(w, columns.read, ansi=self.ansi) for n in nodes for w in n.windows()]
-        frame = dataframe_of(base, self.session)
-        frame = dataframe_of(selected(frame, columns.expressions, columns.names), self.session)
+        windows = columns.nodes([w for n in nodes for w in n.windows()])
+        calls = [read_window_expression(w, columns.read, ansi=self.ansi) for w in windows]
+        frame = dataframe_of(columns.selected(dataframe_of(base, self.session)), self.session)
         if copied:
             # Attribute ids must be unique in a plan; self-joining makes the analyser assign new ids to the right side.
             frame = dataframe_of(analyzed_plan(frame.crossJoin(frame)).children().apply(1), self.session)

@@ -1,4 +1,4 @@
-"""Catalyst's window expressions, as they stand in an analysed plan, read into the builder's calls.
+"""Catalyst's window expressions, as they stand in a plan, read into the builder's calls.
 
 What a call reads stays an expression of Spark's, casts and all; only what must be one value for all rows (offsets,
 percentages, delimiters, bounds) is taken out of it.
@@ -6,7 +6,8 @@ percentages, delimiters, bounds) is taken out of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from ..._model.calls import Call
@@ -14,7 +15,7 @@ from ..._model.catalog import function_of
 from ..._model.expressions import Expr, Literal
 from ..._model.windows import Bound, Frame, Order, Window, relative
 from ...exceptions import UnsupportedError
-from .jvm import class_of, is_descending, items, value_of
+from .catalyst_node import CatalystNode, value_of
 
 __all__ = ["bound_of", "read_window_expression"]
 
@@ -37,18 +38,23 @@ _RANKING = {
     "RowNumber": "row_number",
 }  # fmt: skip
 _VALUES = {"AnyValue": "any_value", "First": "first_value", "Last": "last_value"}
+_BOUNDS = {
+    "CurrentRow": Bound("current_row"),
+    "UnboundedPreceding": Bound("unbounded_preceding"),
+    "UnboundedFollowing": Bound("unbounded_following"),
+}
 _PYTHON = ("PythonUDAF", "PythonFuncExpression", "PythonUDF")
 
 
-def read_window_expression(expression: Any, column: Callable[[Any], Expr], *, ansi: bool) -> Call:
+def read_window_expression(expression: CatalystNode, column: Callable[[CatalystNode], Expr], *, ansi: bool) -> Call:
     """Read a Catalyst ``WindowExpression``.
 
     Parameters
     ----------
     expression
-        The JVM's object, analysed.
+        The expression, of an analysed plan.
     column
-        Gives the column that holds a Catalyst expression.
+        Gives the column that holds an expression.
     ansi
         Whether the session is in ANSI mode, as the expression must have been when it was analysed.
 
@@ -65,16 +71,18 @@ def read_window_expression(expression: Any, column: Callable[[Any], Expr], *, an
     try:
         return _CatalystReader(column, ansi).call(expression)
     except UnsupportedError as error:
-        raise UnsupportedError(f"{expression.sql()}: {error}") from None
+        raise UnsupportedError(f"{expression.sql}: {error}") from None
 
 
-def bound_of(bound: Any, *, start: bool) -> Bound:
+def bound_of(kind: str, value: Callable[[], Any], *, start: bool) -> Bound:
     """Read a frame's bound.
 
     Parameters
     ----------
-    bound
-        One of Catalyst's special bounds, or an expression that is one value for all rows.
+    kind
+        The class of Catalyst's expression: one of its special bounds, or any that is one value for all rows.
+    value
+        Gives that value.
     start
         Whether it is the frame's start.
 
@@ -86,97 +94,88 @@ def bound_of(bound: Any, *, start: bool) -> Bound:
     Raises
     ------
     UnsupportedError
-        If it is NULL, or no constant.
+        If it is NULL.
     """
-    kinds: dict[str, Bound] = {
-        "CurrentRow": Bound("current_row"),
-        "UnboundedPreceding": Bound("unbounded_preceding"),
-        "UnboundedFollowing": Bound("unbounded_following"),
-    }
-    known = kinds.get(class_of(bound))
+    known = _BOUNDS.get(kind)
     if known is not None:
         return known
-    value = value_of(bound, "the frame's bound")
-    if value is None:
+    offset = value()
+    if offset is None:
         raise UnsupportedError("the frame's bound is NULL")
-    return relative(Literal(value), start=start)
+    return relative(Literal(offset), start=start)
 
 
 class _CatalystReader:
-    def __init__(self, column: Callable[[Any], Expr], ansi: bool) -> None:
+    def __init__(self, column: Callable[[CatalystNode], Expr], ansi: bool) -> None:
         self.column = column
         self.ansi = ansi
 
-    def call(self, expression: Any) -> Call:
-        function = expression.windowFunction()
-        call = self._aggregate(function) if class_of(function) == "AggregateExpression" else self._ranking(function)
+    def call(self, expression: CatalystNode) -> Call:
+        function = expression["windowFunction"]
+        call = self._aggregate(function) if function.kind == "AggregateExpression" else self._ranking(function)
         known = function_of(call.function)
-        return call.over(self._window(expression.windowSpec(), framed=known is None or known.takes_frame))
+        return call.over(self._window(expression["windowSpec"], framed=known is None or known.takes_frame))
 
-    def _window(self, spec: Any, *, framed: bool) -> Window:
+    def _window(self, spec: CatalystNode, *, framed: bool) -> Window:
         frame = None
         if framed:
-            written = spec.frameSpecification()
-            units = class_of(written.frameType())
+            written = spec["frameSpecification"]
             frame = Frame(
-                "rows" if units == "RowFrame" else "range",
-                bound_of(written.lower(), start=True),
-                bound_of(written.upper(), start=False),
+                "rows" if written["frameType"] == "RowFrame" else "range",
+                _bound(written["lower"], start=True),
+                _bound(written["upper"], start=False),
             )
-        partition = tuple(self.column(k) for k in items(spec.partitionSpec()))
-        return Window(partition, tuple(self._order(o) for o in items(spec.orderSpec())), frame)
+        # a key of one value for all rows parts nothing
+        partition = tuple(self.column(k) for k in spec["partitionSpec"] if k.constant is None)
+        return Window(partition, tuple(map(self._order, spec["orderSpec"])), frame)
 
-    def _order(self, order: Any) -> Order:
-        nulls_first = class_of(order.nullOrdering()) == "NullsFirst"
-        return Order(self.column(order.child()), is_descending(order), nulls_first)
+    def _order(self, order: CatalystNode) -> Order:
+        return Order(
+            self.column(order["child"]), order["direction"] == "Descending", order["nullOrdering"] == "NullsFirst"
+        )
 
     # ------------------------------------------------------------------------------------------------------- functions
 
-    def _ranking(self, function: Any) -> Call:
-        kind = class_of(function)
-        fields = _fields(function)
+    def _ranking(self, function: CatalystNode) -> Call:
+        kind = function.kind
         if kind in _RANKING:
             return Call(_RANKING[kind])
         if kind == "NTile":
-            return Call("ntile", (_literal(fields["buckets"], "ntile's number of buckets"),))
+            return Call("ntile", (_literal(function["buckets"], "ntile's number of buckets"),))
         if kind in ("Lag", "Lead"):
-            offset = fields["inputOffset" if kind == "Lag" else "offset"]
-            args = [self.column(fields["input"]), _literal(offset, "the offset")]
-            if not _is_null(fields["default"]):
-                args.append(self.column(fields["default"]))
-            return Call(kind.lower(), tuple(args), nulls_ignored=bool(fields["ignoreNulls"]) or None)
+            offset = function["inputOffset" if kind == "Lag" else "offset"]
+            args = [self.column(function["input"]), _literal(offset, "the offset")]
+            if not function["default"].is_null:
+                args.append(self.column(function["default"]))
+            return Call(kind.lower(), tuple(args), nulls_ignored=function["ignoreNulls"] or None)
         if kind == "NthValue":
-            args = [self.column(fields["input"]), _literal(fields["offset"], "nth_value's offset")]
-            return Call("nth_value", tuple(args), nulls_ignored=bool(fields["ignoreNulls"]) or None)
+            args = [self.column(function["input"]), _literal(function["offset"], "nth_value's offset")]
+            return Call("nth_value", tuple(args), nulls_ignored=function["ignoreNulls"] or None)
         if kind == "CounterDiff":
-            return Call("counter_diff", tuple(self.column(c) for c in items(function.children())))
+            arguments = [v for v in (function.fields or {}).values() if isinstance(v, CatalystNode)]
+            return Call("counter_diff", tuple(map(self.column, arguments)))
         raise _unknown(function)
 
-    def _aggregate(self, expression: Any) -> Call:
-        function = expression.aggregateFunction()
-        call = self._function(function)
-        condition = expression.filter()
-        if condition.isDefined():
-            call = call.filter(self.column(condition.get()))
-        return call.distinct() if expression.isDistinct() else call
+    def _aggregate(self, expression: CatalystNode) -> Call:
+        call = self._function(expression["aggregateFunction"])
+        if expression["filter"] is not None:
+            call = call.filter(self.column(expression["filter"]))
+        return call.distinct() if expression["isDistinct"] else call
 
-    def _function(self, function: Any) -> Call:
-        kind = class_of(function)
+    def _function(self, function: CatalystNode) -> Call:
+        kind = function.kind
         if kind in _RANKING or kind in ("NTile", "NthValue", "CounterDiff"):
             return self._ranking(function)
-        fields = _fields(function)
+        fields = function.fields or {}
         if kind in _PLAIN:
             name, count = _PLAIN[kind]
             args = [self.column(a) for a in list(fields.values())[:count]]
-            return Call(self._mode(name, function, fields), tuple(args), nulls_ignored=_respects(kind, fields))
+            return Call(self._mode(name, fields), tuple(args), nulls_ignored=_respects(kind, fields))
         if kind == "Count":
-            children = items(fields["children"])
-            everything = all(class_of(c) == "Literal" and not _is_null(c) for c in children)
-            return Call("count", () if everything else tuple(map(self.column, children)))
+            everything = all(c.kind == "Literal" and not c.is_null for c in fields["children"])
+            return Call("count", () if everything else tuple(map(self.column, fields["children"])))
         if kind in _VALUES:
-            return Call(
-                _VALUES[kind], (self.column(fields["child"]),), nulls_ignored=bool(fields["ignoreNulls"]) or None
-            )
+            return Call(_VALUES[kind], (self.column(fields["child"]),), nulls_ignored=fields["ignoreNulls"] or None)
         if kind == "MaxMinByK":
             args = [self.column(fields["valueExpr"]), self.column(fields["orderingExpr"])]
             args.append(_literal(fields["kExpr"], "the number of values"))
@@ -190,20 +189,20 @@ class _CatalystReader:
             )
         if kind == "ListAgg":
             args = [self.column(fields["child"])]
-            if not _is_null(fields["delimiter"]):
+            if not fields["delimiter"].is_null:
                 args.append(_literal(fields["delimiter"], "the delimiter"))
-            order = tuple(self._order(o) for o in items(fields["orderExpressions"]))
+            order = tuple(map(self._order, fields["orderExpressions"]))
             return Call("listagg", tuple(args), argument_order=order)
         if kind == "Mode":
             value, reverse = self.column(fields["child"]), fields["reverseOpt"]
-            # Some(true) is the least of several modes, Some(false) the greatest, as ORDER BY ASC and DESC ask for
-            order = (Order(value, not reverse.get(), bool(reverse.get())),) if reverse.isDefined() else ()
+            # true is the least of several modes, false the greatest, as ORDER BY ASC and DESC ask for
+            order = () if reverse is None else (Order(value, not reverse, reverse),)
             return Call("mode", (value,), argument_order=order)
         if kind in ("Percentile", "PercentileCont", "PercentileDisc", "ApproximatePercentile"):
             return self._percentile(kind, fields)
         raise _unknown(function)
 
-    def _percentile(self, kind: str, fields: dict[str, Any]) -> Call:
+    def _percentile(self, kind: str, fields: Mapping[str, Any]) -> Call:
         value = self.column(fields["left" if kind == "PercentileCont" else "child"])
         share = _literal(fields["right" if kind == "PercentileCont" else "percentageExpression"], "the percentage")
         if kind == "ApproximatePercentile":
@@ -213,21 +212,20 @@ class _CatalystReader:
             if reverse:
                 raise UnsupportedError("percentile counts from the greatest value here")
             frequency = fields["frequencyExpression"]
-            plain = class_of(frequency) == "Literal" and frequency.eval(None) == 1
+            plain = frequency.kind == "Literal" and frequency.constant == ["int", 1]
             return Call("percentile", (value, share) if plain else (value, share, self.column(frequency)))
         if fields.get("legacyCalculation", False):
             raise UnsupportedError("spark.sql.legacy.percentileDiscCalculation is on")
         name = "percentile_cont" if kind == "PercentileCont" else "percentile_disc"
         return Call(name, (value, share), argument_order=(Order(value, reverse, not reverse),))
 
-    def _mode(self, name: str, function: Any, fields: dict[str, Any]) -> str:
+    def _mode(self, name: str, fields: Mapping[str, Any]) -> str:
         """Give the function's name under the overflow mode that it was analysed in."""
         if fields.get("nullOnDivideByZero", True) is False:
             raise UnsupportedError("spark.sql.legacy.statisticalAggregate is on")
         if name not in ("sum", "avg"):
             return name
-        mode = fields["evalContext"].evalMode() if "evalContext" in fields else fields["evalMode"]
-        written = str(mode.toString())
+        written = fields["evalContext"]["evalMode"] if "evalContext" in fields else fields["evalMode"]
         if written == "TRY":
             return f"try_{name}"
         if (written == "ANSI") != self.ansi:
@@ -237,26 +235,21 @@ class _CatalystReader:
         return name
 
 
-def _literal(expression: Any, role: str) -> Expr:
+def _bound(bound: CatalystNode, *, start: bool) -> Bound:
+    return bound_of(bound.kind, partial(value_of, bound, "the frame's bound"), start=start)
+
+
+def _literal(expression: CatalystNode, role: str) -> Expr:
     return Literal(value_of(expression, role))
 
 
-def _fields(node: Any) -> dict[str, Any]:
-    return {str(node.productElementName(i)): node.productElement(i) for i in range(node.productArity())}
-
-
-def _is_null(expression: Any) -> bool:
-    return class_of(expression) == "Literal" and expression.value() is None
-
-
-def _respects(kind: str, fields: dict[str, Any]) -> bool | None:
+def _respects(kind: str, fields: Mapping[str, Any]) -> bool | None:
     return False if kind in ("CollectList", "CollectSet") and fields.get("ignoreNulls", True) is False else None
 
 
-def _unknown(function: Any) -> UnsupportedError:
-    kind = class_of(function)
-    if kind in _PYTHON:
+def _unknown(function: CatalystNode) -> UnsupportedError:
+    if function.kind in _PYTHON:
         return UnsupportedError(
-            f"{function.toString()} is a Python function that Spark runs; written as wr.aggregate(...) windrow runs it"
+            f"{function.sql} is a Python function that Spark runs; written as wr.aggregate(...) windrow runs it"
         )
-    return UnsupportedError(f"windrow has no function {function.prettyName()}")
+    return UnsupportedError(f"windrow has no function {function.label}")

@@ -21,16 +21,17 @@ from ...exceptions import SpecError, UnsupportedError
 __all__ = [
     "alias",
     "analyzed_plan",
-    "answers_like_active_session",
     "barrier_slots",
     "class_of",
     "column_of",
+    "compiled_classes",
     "converted",
     "dataframe_of",
     "depth_limited",
     "executed_plan",
     "expression_id",
     "expression_of",
+    "extend_planner",
     "inline_ctes",
     "is_classic",
     "is_classic_session",
@@ -39,19 +40,20 @@ __all__ = [
     "is_of_nodes",
     "is_set",
     "items",
+    "jvm_key",
+    "new_object",
     "optimized_plan",
-    "optimizer_rule",
     "parameterised",
     "parsed_expression",
     "parsed_plan",
     "plan_bytes",
     "plan_with_cache",
     "project",
+    "python_function",
     "refused",
     "relation_names",
     "selected",
     "session_key",
-    "set_optimizer_rule",
     "shuffle_partitions",
     "to_option",
     "to_seq",
@@ -155,41 +157,69 @@ def column_of(expression: Any) -> Any:
 
 
 # ---------------------------------------------------------------------------------------------------------- optimizers
-def optimizer_rule(name: str, source: str, function: Any) -> Any:
-    """Compile a rule for Spark's optimizer.
+def compiled_classes(source: str) -> Any:
+    """Compile Java classes by Spark's own compiler, Janino.
 
     Parameters
     ----------
-    name
-        The rule's class.
     source
-        The Java text of the class, whose constructor takes a Scala function.
-    function
-        A Python object that py4j passes as that function.
+        Their text.
 
     Returns
     -------
     JavaObject
-        The rule.
+        The class loader that has them.
     """
-    from pyspark.java_gateway import ensure_callback_server_started
-
     jvm = _jvm()
-    ensure_callback_server_started(_context()._gateway)  # type: ignore[no-untyped-call]
     compiler = jvm.org.codehaus.janino.SimpleCompiler()
     compiler.setParentClassLoader(jvm.java.lang.Thread.currentThread().getContextClassLoader())
     compiler.cook(source)
-    [constructor] = compiler.getClassLoader().loadClass(name).getConstructors()
+    return compiler.getClassLoader()
+
+
+def jvm_key() -> int:
+    """Return what identifies the JVM: another has none of the classes that one has compiled."""
+    return id(_context()._gateway)
+
+
+def new_object(loader: Any, name: str, *arguments: Any) -> Any:
+    """Make an object of a class that has one constructor; Python objects may be among its arguments."""
+    from pyspark.java_gateway import ensure_callback_server_started
+
+    ensure_callback_server_started(_context()._gateway)  # type: ignore[no-untyped-call]
+    [constructor] = loader.loadClass(name).getConstructors()
     # an array that py4j makes takes no Python object
-    return constructor.newInstance(jvm.java.util.Collections.singletonList(function).toArray())
+    return constructor.newInstance(_java_list(arguments).toArray())
 
 
-def set_optimizer_rule(session: Any, name: str, rule: Any) -> None:
-    """Put a rule, or none, into a session's optimizer in place of those of a class; other rules stay."""
+def _java_list(values: Sequence[Any]) -> Any:
+    made = _jvm().java.util.ArrayList()
+    for value in values:
+        made.add(value)
+    return made
+
+
+def extend_planner(session: Any, rule: tuple[str, Any], strategy: tuple[str, Any]) -> None:
+    """Put a rule and a strategy into a session's planner in place of those of the same classes; others stay.
+
+    Parameters
+    ----------
+    session
+        The session.
+    rule, strategy
+        The name of its class, and the object; None: only remove.
+    """
     experimental = session._jsparkSession.experimental()
-    others = [r for r in items(experimental.extraOptimizations()) if str(r.getClass().getName()) != name]
-    setter = "extraOptimizations_$eq"
-    getattr(experimental, setter)(to_seq(others if rule is None else [*others, rule]))
+    for place, (name, added) in (("extraOptimizations", rule), ("extraStrategies", strategy)):
+        others = [r for r in items(getattr(experimental, place)()) if str(r.getClass().getName()) != name]
+        getattr(experimental, f"{place}_$eq")(to_seq(others if added is None else [*others, added]))
+
+
+def python_function(function: Any, schema: Any) -> Any:
+    """Make what Spark's nodes call in a Python worker, of a function and the schema of what it returns."""
+    from pyspark.sql.udf import _wrap_function
+
+    return _wrap_function(_context(), function, schema)
 
 
 def session_key(session: Any) -> str:
@@ -200,18 +230,6 @@ def session_key(session: Any) -> str:
 def is_set(session: Any, key: str) -> bool:
     """Whether a setting was given a value, by the session or when Spark was started."""
     return bool(session._jsparkSession.sessionState().conf().contains(key))
-
-
-def answers_like_active_session(session: Any) -> bool:
-    """Whether a session has the ANSI rules and the time zone of the one whose query this thread plans.
-
-    That one may be a stream's clone. Other settings are read by Spark's analyser, before a plan comes to the optimizer.
-    """
-    active = _jvm().org.apache.spark.sql.classic.SparkSession.active().sessionState().conf()
-    own = session._jsparkSession.sessionState().conf()
-    return bool(active.ansiEnabled() == own.ansiEnabled()) and str(active.sessionLocalTimeZone()) == str(
-        own.sessionLocalTimeZone()
-    )
 
 
 # ------------------------------------------------------------------------------------------------------- what is made

@@ -1,12 +1,13 @@
 """A Spark session whose optimizer has windrow compute the windows of every query.
 
-Spark runs the rules of ``session.experimental().extraOptimizations()`` last in its optimizer. Ours is a Java class of
-a few lines, compiled by Spark's own compiler (Janino), that hands plans with windows to Python. If Python fails, the
-plan comes back unchanged.
+Spark runs the rules of ``session.experimental().extraOptimizations()`` last in its optimizer. Ours is a Java class
+(java/WindowStages.java) that hands plans with windows to Python: as one text, to which Python answers by another. If
+Python fails, the plan comes back unchanged.
 """
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import warnings
@@ -20,64 +21,23 @@ from typing import Any
 from ...exceptions import SpecError, UnsupportedError, shown
 from ...settings import ENGINES, Engine, captured, config
 from .accelerate import Walker, check_release
-from .jvm import (
-    answers_like_active_session,
-    is_classic_session,
-    is_set,
-    optimizer_rule,
-    session_key,
-    set_optimizer_rule,
-)
+from .catalyst_node import parsed
+from .compiled import make
+from .jvm import extend_planner, is_classic_session, is_set, session_key
+from .optimized_windows import ChainPlanner
 
 __all__ = ["accelerated", "disable", "enable", "executor_faults"]
 
 _BATCH_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
 # the most that Spark takes: batches stay bounded by their number of rows
 _MOST_BATCH_BYTES = str(2**31 - 1)
-_CLASS = "windrow.SessionRule"
+_RULE, _STRATEGY = "windrow.SessionRule", "windrow.WindowStageStrategy"
+# Over fewer bytes a window of all rows is computed in one task: sharing it out costs more.
+_SPREAD_BYTES = 32 << 20
+# Below these a node has few rows.
+_LIMITS = frozenset(["GlobalLimit", "LocalLimit", "Offset", "Tail", "WindowGroupLimit"])
 # The most plans without a window for windrow that are remembered, so that they are tried once.
 _REMEMBERED = 1000
-
-# Janino compiles no generics.
-_SOURCE = """
-package windrow;
-
-public final class SessionRule extends org.apache.spark.sql.catalyst.rules.Rule {
-  // Python plans with Spark's own optimizer, which must not call it again.
-  private static final ThreadLocal BUSY = new ThreadLocal();
-  // The optimizer runs its last rules until nothing changes: what came back is not looked at again.
-  private static final ThreadLocal LAST = new ThreadLocal();
-  private final scala.Function1 function;
-
-  public SessionRule(scala.Function1 function) { this.function = function; }
-
-  public String ruleName() { return "windrow"; }
-
-  // Python's own errors do not come here; this is for a Python that cannot be reached.
-  private Object planned(Object plan) {
-    try {
-      return function.apply(plan);
-    } catch (RuntimeException error) {
-      System.err.println("windrow: a query is left to Spark, as Python cannot be reached: " + error);
-      return plan;
-    }
-  }
-
-  public org.apache.spark.sql.catalyst.trees.TreeNode apply(org.apache.spark.sql.catalyst.trees.TreeNode plan) {
-    if (!plan.containsPattern(org.apache.spark.sql.catalyst.trees.TreePattern.WINDOW())) return plan;
-    java.lang.ref.WeakReference last = (java.lang.ref.WeakReference) LAST.get();
-    if (BUSY.get() != null || (last != null && last.get() == plan)) return plan;
-    BUSY.set(Boolean.TRUE);
-    try {
-      Object result = planned(plan);
-      LAST.set(new java.lang.ref.WeakReference(result));
-      return (org.apache.spark.sql.catalyst.trees.TreeNode) result;
-    } finally {
-      BUSY.remove();
-    }
-  }
-}
-"""
 
 
 def enable(session: Any, engine: Engine | None) -> None:
@@ -132,7 +92,8 @@ def _rules_of(session: Any) -> Iterator[list[_Rule]]:
     with _changing:
         enabled = _sessions.setdefault(key, _Enabled())
         yield enabled.rules
-        set_optimizer_rule(session, _CLASS, enabled.rules[-1].java_rule if enabled.rules else None)
+        rule, strategy = (enabled.rules[-1].java_rule, make(_STRATEGY)) if enabled.rules else (None, None)
+        extend_planner(session, (_RULE, rule), (_STRATEGY, strategy))
         if not enabled.rules:
             if enabled.raised_limit and session.conf.get(_BATCH_BYTES) == _MOST_BATCH_BYTES:
                 session.conf.unset(_BATCH_BYTES)
@@ -208,7 +169,7 @@ class _Rule:
             if engine is not None:
                 config(engine=engine)
             self._context = captured()
-        self.java_rule = optimizer_rule(_CLASS, _SOURCE, self)
+        self.java_rule = make(_RULE, self)
         self._lock = Lock()
         self._told: set[str] = set()
         # in the order in which they came
@@ -216,38 +177,62 @@ class _Rule:
         self._checking = Lock()
         self._ready: bool | None = None
 
-    def apply(self, plan: Any) -> Any:
-        """Give a plan with its windows replaced where windrow computes them; never raises."""
+    def apply(self, reader: Any) -> Any:
+        """Give a plan with its windows replaced where windrow computes them, None to leave it; never raises."""
         try:
-            return self._context.copy().run(self._apply, plan)
+            return self._context.copy().run(self._apply, reader)
         except Exception as error:
             first_line = str(error).strip().partition("\n")[0]
             self._tell(f"a query is left to Spark, as planning it raised {type(error).__name__}: {first_line}")
-            return plan
+            return None
 
     class Java:
         """The interface of the JVM that this object implements."""
 
         implements = ("scala.Function1",)
 
-    def _apply(self, plan: Any) -> Any:
-        key = int(plan.semanticHash())
+    def _apply(self, reader: Any) -> Any:
+        read = parsed(str(reader.text()))
+        key = read["hash"]
         with self._lock:
             if key in self._untouched:
-                return plan
-        if plan.isStreaming() or not answers_like_active_session(self._session) or not self._executors_are_ready():
-            return plan
-        walker = Walker(self._session, in_optimizer=True)
-        result = walker.walk(plan, None)
-        for line in walker.refusals:
-            self._tell(f"a window is left to Spark: {line}")
-        if walker.taken:
-            return result
+                return None
+        if read["streaming"] or not self._executors_are_ready():
+            return None
+        answers: list[dict[str, Any] | None] = []
+        functions: list[Any] = []
+        plans: list[Any] = []
+        for number, chain in enumerate(read["chains"]):
+            answers.append(self._answer(reader, number, chain, read, functions, plans))
+        if any(answers):
+            return reader.replaced(json.dumps(answers), functions, plans)
         with self._lock:
             self._untouched[key] = None
             if len(self._untouched) > _REMEMBERED:
                 del self._untouched[next(iter(self._untouched))]
-        return plan
+        return None
+
+    def _answer(
+        self, reader: Any, number: int, chain: Any, read: Any, functions: list[Any], plans: list[Any]
+    ) -> dict[str, Any] | None:
+        """Say what stands in the place of a chain of Window nodes."""
+        planner = ChainPlanner(chain, ansi=read["ansi"], timezone=read["timezone"])
+        if planner.has_unpartitioned() and chain["bytes"] > _SPREAD_BYTES and not _LIMITS & set(chain["kinds"]):
+            walker = Walker(self._session, in_optimizer=True)
+            spread = walker.walk(reader.top(number), None if chain["required"] is None else set(chain["required"]))
+            if walker.taken:
+                plans.append(spread)
+                return {"plan": len(plans) - 1}
+        planned = planner.planned()
+        for line in planner.refusals:
+            self._tell(f"a window is left to Spark: {line}")
+        if planned is None:
+            return None
+        for step in planned.steps:
+            if "function" in step:
+                step["function"] += len(functions)
+        functions += planned.functions
+        return {"steps": planned.steps}
 
     def _executors_are_ready(self) -> bool:
         with self._checking:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...._model.calls import Derived
+from ...._model.windows import Bound
 from ...._parse.sql_text import parse_item
 from ....exceptions import SpecError, UnsupportedError
 from ..catalyst import bound_of
@@ -219,5 +220,9 @@ def _spec(spec: Any) -> WindowSpec:
     frame = spec.frameSpecification()
     if class_of(frame) == "SpecifiedWindowFrame":
         read.units = "rows" if class_of(frame.frameType()) == "RowFrame" else "range"
-        read.start, read.end = bound_of(frame.lower(), start=True), bound_of(frame.upper(), start=False)
+        read.start, read.end = _bound(frame.lower(), start=True), _bound(frame.upper(), start=False)
     return read
+
+
+def _bound(raw: Any, *, start: bool) -> Bound:
+    return bound_of(class_of(raw), lambda: value_of(raw, "the frame's bound"), start=start)

@@ -1,0 +1,60 @@
+"""The package's Java classes, compiled in the driver's JVM for the release of Spark that runs there."""
+
+from __future__ import annotations
+
+import re
+from importlib.resources import files
+from threading import Lock
+from typing import Any
+
+from .jvm import compiled_classes, jvm_key, new_object
+
+__all__ = ["make"]
+
+_SOURCE = "java/WindowStages.java"
+
+# What Spark 4 calls differently from Spark 3.5.
+_SPARK_4 = {
+    "map_in_arrow": "MapInArrow",
+    "seq": "scala.collection.immutable.Seq",
+    "profile_parameter": ", scala.Option profile",
+    "profile_argument": ", profile",
+    "profile": ", profile()",
+    "node_profile": ", node.profile()",
+    "no_profile": ", (scala.Option) scala.None$.MODULE$",
+}
+_SPARK_3 = dict.fromkeys(_SPARK_4, "") | {"map_in_arrow": "PythonMapInArrow", "seq": "scala.collection.Seq"}
+
+# by JVM: a SparkContext may be stopped, and another started elsewhere
+_loaders: dict[int, Any] = {}
+_compiling = Lock()
+
+
+def make(name: str, *arguments: Any) -> Any:
+    """Make an object of one of the classes, which are compiled at the first call.
+
+    Parameters
+    ----------
+    name
+        The class.
+    arguments
+        Those of its constructor.
+
+    Returns
+    -------
+    JavaObject
+        The object.
+    """
+    with _compiling:
+        key = jvm_key()
+        if key not in _loaders:
+            _loaders[key] = compiled_classes(_source())
+    return new_object(_loaders[key], name, *arguments)
+
+
+def _source() -> str:
+    import pyspark
+
+    names = _SPARK_3 if pyspark.__version__.startswith("3.") else _SPARK_4
+    text = files(__package__).joinpath(_SOURCE).read_text("utf-8")
+    return re.sub(r"%(\w+)%", lambda match: names[match[1]], text)

@@ -1,0 +1,613 @@
+// Spark's side of hosts/spark/session_rule.py. Spark's own compiler (Janino) compiles it in the driver's JVM, after the
+// names between percent signs are replaced by those of the Spark release (hosts/spark/compiled.py). Janino has neither
+// generics nor lambdas. Executors never load these classes.
+
+package windrow;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.spark.api.python.PythonFunction;
+import org.apache.spark.sql.catalyst.expressions.Alias;
+import org.apache.spark.sql.catalyst.expressions.Attribute;
+import org.apache.spark.sql.catalyst.expressions.AttributeReference;
+import org.apache.spark.sql.catalyst.expressions.AttributeSet;
+import org.apache.spark.sql.catalyst.expressions.AttributeSet$;
+import org.apache.spark.sql.catalyst.expressions.Ascending$;
+import org.apache.spark.sql.catalyst.expressions.Cast$;
+import org.apache.spark.sql.catalyst.expressions.Descending$;
+import org.apache.spark.sql.catalyst.expressions.ExprId;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.Literal$;
+import org.apache.spark.sql.catalyst.expressions.NamedExpression;
+import org.apache.spark.sql.catalyst.expressions.NamedExpression$;
+import org.apache.spark.sql.catalyst.expressions.NullOrdering;
+import org.apache.spark.sql.catalyst.expressions.NullsFirst$;
+import org.apache.spark.sql.catalyst.expressions.NullsLast$;
+import org.apache.spark.sql.catalyst.expressions.PythonUDF;
+import org.apache.spark.sql.catalyst.expressions.SortDirection;
+import org.apache.spark.sql.catalyst.expressions.SortOrder;
+import org.apache.spark.sql.catalyst.expressions.WindowExpression;
+import org.apache.spark.sql.catalyst.expressions.WindowFrame;
+import org.apache.spark.sql.catalyst.expressions.WindowFunction;
+import org.apache.spark.sql.catalyst.expressions.WindowSpec;
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression;
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateFunction;
+import org.apache.spark.sql.catalyst.plans.logical.Aggregate;
+import org.apache.spark.sql.catalyst.plans.logical.Filter;
+import org.apache.spark.sql.catalyst.plans.logical.GlobalLimit;
+import org.apache.spark.sql.catalyst.plans.logical.Join;
+import org.apache.spark.sql.catalyst.plans.logical.LocalLimit;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.%map_in_arrow%;
+import org.apache.spark.sql.catalyst.plans.logical.Project;
+import org.apache.spark.sql.catalyst.plans.logical.Sort;
+import org.apache.spark.sql.catalyst.plans.logical.Window;
+import org.apache.spark.sql.catalyst.plans.physical.AllTuples$;
+import org.apache.spark.sql.catalyst.plans.physical.ClusteredDistribution;
+import org.apache.spark.sql.catalyst.plans.physical.ClusteredDistribution$;
+import org.apache.spark.sql.catalyst.rules.Rule;
+import org.apache.spark.sql.catalyst.trees.TreeNode;
+import org.apache.spark.sql.catalyst.trees.TreePattern;
+import org.apache.spark.sql.execution.SparkPlan;
+import org.apache.spark.sql.execution.SparkStrategy;
+import org.apache.spark.sql.execution.python.%map_in_arrow%Exec;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.DataType$;
+
+/** The rule: hands plans that have a Window node to Python, which gives what stands in their place. */
+public final class SessionRule extends Rule {
+  // Python may plan with Spark's own optimizer, which must not call it again.
+  private static final ThreadLocal BUSY = new ThreadLocal();
+  // The optimizer runs its last rules until nothing changes: what came back is not looked at again.
+  private static final ThreadLocal LAST = new ThreadLocal();
+  private final scala.Function1 function;
+
+  public SessionRule(scala.Function1 function) { this.function = function; }
+
+  public String ruleName() { return "windrow"; }
+
+  // Python's own errors do not come here; this is for a Python that cannot be reached.
+  private Object planned(LogicalPlan plan) {
+    try {
+      Object result = function.apply(new WindowReader(plan));
+      return result == null ? plan : result;
+    } catch (Exception error) {
+      System.err.println("windrow: a query is left to Spark, as Python cannot be reached: " + error);
+      return plan;
+    }
+  }
+
+  public TreeNode apply(TreeNode plan) {
+    if (!plan.containsPattern(TreePattern.WINDOW())) return plan;
+    java.lang.ref.WeakReference last = (java.lang.ref.WeakReference) LAST.get();
+    if (BUSY.get() != null || (last != null && last.get() == plan)) return plan;
+    BUSY.set(Boolean.TRUE);
+    try {
+      Object result = planned((LogicalPlan) plan);
+      LAST.set(new java.lang.ref.WeakReference(result));
+      return (TreeNode) result;
+    } finally {
+      BUSY.remove();
+    }
+  }
+}
+
+/** Window nodes of which none reads what another computes, one upon the other. */
+final class Chain {
+  final List nodes = new ArrayList(); // Window, from above
+  LogicalPlan base;
+  AttributeSet required; // what is read above; null: all
+  Map answer;
+}
+
+/** Gives the windows of a plan as one text, and builds the plan that is asked for. */
+public final class WindowReader {
+  private final LogicalPlan plan;
+  private final List chains = new ArrayList();
+  private final Map byTop = new IdentityHashMap();
+  private final ExpressionWriter writer = new ExpressionWriter();
+
+  public WindowReader(LogicalPlan plan) {
+    this.plan = plan;
+    visit(plan, null);
+  }
+
+  public LogicalPlan plan() { return plan; }
+
+  public LogicalPlan top(int chain) { return (LogicalPlan) ((Chain) chains.get(chain)).nodes.get(0); }
+
+  // ---------------------------------------------------------------------------------------------------------- reading
+
+  private void visit(LogicalPlan node, AttributeSet required) {
+    if (node instanceof Window) {
+      Chain chain = chain((Window) node, required);
+      chains.add(chain);
+      byTop.put(node, chain);
+      if (required == null) visit(chain.base, null);
+      else {
+        AttributeSet below = required;
+        for (Object window : chain.nodes) below = below.$plus$plus(((Window) window).references());
+        visit(chain.base, below);
+      }
+      return;
+    }
+    AttributeSet below = null;
+    if (node instanceof Project || node instanceof Aggregate) below = node.references();
+    else if (required != null && passes(node)) below = required.$plus$plus(node.references());
+    for (Object child : Scala.list(node.children())) visit((LogicalPlan) child, below);
+  }
+
+  // Whether a node gives its child's columns as they are, so that what nobody above it reads need not be computed.
+  private static boolean passes(LogicalPlan node) {
+    return node instanceof Filter || node instanceof Join || node instanceof Sort || node instanceof GlobalLimit
+        || node instanceof LocalLimit;
+  }
+
+  private static Chain chain(Window top, AttributeSet required) {
+    Chain chain = new Chain();
+    chain.required = required;
+    chain.base = top;
+    AttributeSet reads = AttributeSet$.MODULE$.empty();
+    for (LogicalPlan node = top; ; node = (LogicalPlan) node.children().apply(0)) {
+      if (node instanceof Window) {
+        for (Object made : Scala.list(((Window) node).windowExpressions()))
+          if (reads.contains(((NamedExpression) made).toAttribute())) return chain;
+        chain.nodes.add(node);
+        reads = reads.$plus$plus(node.references());
+        chain.base = ((Window) node).child();
+      } else if (node instanceof Project) {
+        for (Object chosen : Scala.list(((Project) node).projectList()))
+          if (!(chosen instanceof AttributeReference)) return chain;
+      } else return chain;
+    }
+  }
+
+  /** What Python decides by, as JSON. */
+  public String text() {
+    List described = new ArrayList();
+    for (Object each : chains) {
+      Chain chain = (Chain) each;
+      List nodes = new ArrayList();
+      for (Object node : chain.nodes) {
+        Window window = (Window) node;
+        List made = new ArrayList();
+        for (Object named : Scala.list(window.windowExpressions()))
+          made.add(Scala.map("attribute", ((NamedExpression) named).toAttribute(), "call", ((Alias) named).child()));
+        nodes.add(Scala.map("windows", made, "partition", window.partitionSpec(), "order", window.orderSpec()));
+      }
+      Map about = Scala.map("nodes", nodes, "input", chain.base.output());
+      about.put("required", chain.required == null ? null : Scala.ids(chain.required.toSeq()));
+      about.put("output", Scala.ids(((LogicalPlan) chain.nodes.get(0)).output()));
+      about.put("bytes", Long.valueOf(bytes(chain.base)));
+      about.put("kinds", kinds(chain.base));
+      described.add(about);
+    }
+    org.apache.spark.sql.internal.SQLConf conf = plan.conf();
+    Map about = Scala.map("chains", described, "ansi", Boolean.valueOf(conf.ansiEnabled()), "timezone", conf.sessionLocalTimeZone());
+    about.put("hash", Integer.valueOf(plan.semanticHash()));
+    about.put("streaming", Boolean.valueOf(plan.isStreaming()));
+    return writer.text(about);
+  }
+
+  // What Spark expects the rows of a node to take.
+  private static long bytes(LogicalPlan node) {
+    java.math.BigInteger bytes = node.stats().sizeInBytes().bigInteger();
+    return bytes.bitLength() < 63 ? bytes.longValue() : Long.MAX_VALUE;
+  }
+
+  // The nodes down to the first of several children.
+  private static List kinds(LogicalPlan node) {
+    List kinds = new ArrayList();
+    kinds.add(node.nodeName());
+    while (node.children().size() == 1) {
+      node = (LogicalPlan) node.children().apply(0);
+      kinds.add(node.nodeName());
+    }
+    return kinds;
+  }
+
+  // --------------------------------------------------------------------------------------------------------- building
+
+  /** The plan with what Python answers: JSON, the functions that it refers to by number, and plans that are ready. */
+  public LogicalPlan replaced(String answer, List functions, List plans) throws java.io.IOException {
+    List answers = (List) new com.fasterxml.jackson.databind.ObjectMapper().readValue(answer, List.class);
+    for (int i = 0; i < answers.size(); i++) ((Chain) chains.get(i)).answer = (Map) answers.get(i);
+    return rebuilt(plan, functions, plans);
+  }
+
+  private LogicalPlan rebuilt(LogicalPlan node, List functions, List plans) {
+    Chain chain = (Chain) byTop.get(node);
+    if (chain != null && chain.answer != null) {
+      Object ready = chain.answer.get("plan");
+      return ready == null ? built(chain, functions, plans) : (LogicalPlan) plans.get(((Integer) ready).intValue());
+    }
+    List children = new ArrayList();
+    boolean changed = false;
+    for (Object child : Scala.list(node.children())) {
+      LogicalPlan made = rebuilt((LogicalPlan) child, functions, plans);
+      changed |= made != child;
+      children.add(made);
+    }
+    return changed ? (LogicalPlan) node.withNewChildren(Scala.seq(children)) : node;
+  }
+
+  private LogicalPlan built(Chain chain, List functions, List plans) {
+    LogicalPlan below = rebuilt(chain.base, functions, plans);
+    Map attributes = new HashMap(); // by id
+    for (Object attribute : Scala.list(chain.base.output())) put(attributes, (Attribute) attribute);
+    for (Object node : chain.nodes)
+      for (Object made : Scala.list(((Window) node).windowExpressions()))
+        put(attributes, ((NamedExpression) made).toAttribute());
+    for (Object each : (List) chain.answer.get("steps")) {
+      Map step = (Map) each;
+      below = step.containsKey("node") ? left(chain, step, below) : stage(step, below, attributes, functions);
+    }
+    return below;
+  }
+
+  private static void put(Map attributes, Attribute attribute) {
+    attributes.put(Long.valueOf(attribute.exprId().id()), attribute);
+  }
+
+  // A Window node with some of its windows.
+  private static LogicalPlan left(Chain chain, Map left, LogicalPlan below) {
+    Window window = (Window) chain.nodes.get(((Integer) left.get("node")).intValue());
+    List expressions = Scala.list(window.windowExpressions());
+    List kept = new ArrayList();
+    for (Object at : (List) left.get("windows")) kept.add(expressions.get(((Integer) at).intValue()));
+    Object[] fields = new Object[window.productArity()];
+    for (int i = 0; i < fields.length; i++) fields[i] = window.productElement(i);
+    fields[0] = Scala.seq(kept);
+    return (LogicalPlan) window.makeCopy(fields).withNewChildren(Scala.seq(Arrays.asList(new Object[] {below})));
+  }
+
+  private LogicalPlan stage(Map stage, LogicalPlan below, Map attributes, List functions) {
+    List columns = new ArrayList(); // Attribute, as they come to the function
+    List computed = new ArrayList(); // NamedExpression
+    for (Object each : (List) stage.get("columns")) {
+      Map column = (Map) each;
+      String name = (String) column.get("name");
+      NamedExpression made;
+      if (column.get("id") != null) {
+        Attribute attribute = (Attribute) attributes.get(Long.valueOf(((Number) column.get("id")).longValue()));
+        made = attribute.name().equals(name) ? attribute : (NamedExpression) attribute.withName(name);
+      } else if (column.get("expression") != null)
+        made = alias(writer.expression(((Integer) column.get("expression")).intValue()), name, null);
+      else made = alias(Literal$.MODULE$.TrueLiteral(), name, null);
+      computed.add(made);
+      columns.add(made.toAttribute());
+    }
+    if (Boolean.TRUE.equals(stage.get("projected"))) below = new Project(Scala.seq(computed), below);
+    List parameters = new ArrayList();
+    for (Object at : (List) stage.get("keys")) parameters.add(columns.get(((Integer) at).intValue()));
+    for (Object each : (List) stage.get("ordering")) {
+      Map key = (Map) each;
+      SortDirection direction = Ascending$.MODULE$;
+      if (Boolean.TRUE.equals(key.get("descending"))) direction = Descending$.MODULE$;
+      NullOrdering nulls = NullsLast$.MODULE$;
+      if (Boolean.TRUE.equals(key.get("nulls_first"))) nulls = NullsFirst$.MODULE$;
+      Expression column = (Expression) columns.get(((Integer) key.get("column")).intValue());
+      parameters.add(new SortOrder(column, direction, nulls, Scala.seq(new ArrayList())));
+    }
+    List output = new ArrayList();
+    List restored = new ArrayList();
+    boolean restores = false;
+    for (Object each : (List) stage.get("output")) {
+      Map column = (Map) each;
+      Attribute attribute = (Attribute) attributes.get(Long.valueOf(((Number) column.get("id")).longValue()));
+      String name = (String) column.get("name");
+      Attribute given = attribute.name().equals(name) ? attribute : attribute.withName(name);
+      Object back = attribute;
+      if (column.get("type") != null) {
+        DataType type = DataType$.MODULE$.fromJson((String) column.get("type"));
+        given = alias(Scala.cast(attribute, type), name, null).toAttribute();
+        back = alias(Scala.cast(given, attribute.dataType()), attribute.name(), attribute);
+      }
+      restores |= given != attribute;
+      output.add(given);
+      restored.add(back);
+    }
+    PythonUDF function =
+        new PythonUDF(
+            (String) stage.get("name"),
+            (PythonFunction) functions.get(((Integer) stage.get("function")).intValue()),
+            DataType$.MODULE$.fromJson((String) stage.get("type")),
+            Scala.seq(parameters),
+            ((Integer) stage.get("eval_type")).intValue(),
+            true,
+            NamedExpression$.MODULE$.newExprId());
+    below = new %map_in_arrow%(function, Scala.seq(output), below, false%no_profile%);
+    return restores ? new Project(Scala.seq(restored), below) : below;
+  }
+
+  // An expression under a name, with the identity of an attribute where one is given.
+  private static NamedExpression alias(Expression expression, String name, Attribute identity) {
+    return new Alias(
+        expression,
+        name,
+        identity == null ? NamedExpression$.MODULE$.newExprId() : identity.exprId(),
+        identity == null ? Scala.seq(new ArrayList()) : identity.qualifier(),
+        identity == null ? (scala.Option) scala.None$.MODULE$ : scala.Option.apply(identity.metadata()),
+        Scala.seq(new ArrayList()));
+  }
+}
+
+/** Writes expressions as JSON. Each has a number; expressions that are equal have the same. */
+public final class ExpressionWriter {
+  private final List expressions = new ArrayList();
+  private final Map numbers = new HashMap(); // by canonical form
+  private StringBuilder out = new StringBuilder();
+
+  public Expression expression(int number) { return (Expression) expressions.get(number); }
+
+  public String text(Object value) {
+    out = new StringBuilder();
+    write(value);
+    return out.toString();
+  }
+
+  private int number(Expression expression) {
+    Object key = expression.canonicalized();
+    Integer number = (Integer) numbers.get(key);
+    if (number == null) {
+      number = Integer.valueOf(expressions.size());
+      expressions.add(expression);
+      numbers.put(key, number);
+    }
+    return number.intValue();
+  }
+
+  private void write(Object value) {
+    if (value == null || value instanceof Boolean || value instanceof Integer || value instanceof Long)
+      out.append(value);
+    else if (value instanceof Expression) expression((Expression) value);
+    else if (value instanceof DataType) quoted(((DataType) value).json());
+    else if (value instanceof ExprId) out.append(((ExprId) value).id());
+    else if (value instanceof scala.Option) write(((scala.Option) value).isDefined() ? ((scala.Option) value).get() : null);
+    else if (value instanceof scala.collection.Seq) list(Scala.list((scala.collection.Seq) value));
+    else if (value instanceof List) list((List) value);
+    else if (value instanceof Map) map((Map) value);
+    else if (Scala.kind(value).endsWith("EvalContext")) map(fields((scala.Product) value));
+    else quoted(value.toString());
+  }
+
+  private void list(List values) {
+    out.append('[');
+    for (int i = 0; i < values.size(); i++) {
+      if (i > 0) out.append(',');
+      write(values.get(i));
+    }
+    out.append(']');
+  }
+
+  private void map(Map values) {
+    out.append('{');
+    boolean first = true;
+    for (Object key : values.keySet()) {
+      if (!first) out.append(',');
+      first = false;
+      quoted((String) key);
+      out.append(':');
+      write(values.get(key));
+    }
+    out.append('}');
+  }
+
+  private void quoted(String text) {
+    out.append('"');
+    for (int i = 0; i < text.length(); i++) {
+      char c = text.charAt(i);
+      if (c == '"' || c == '\\') out.append('\\').append(c);
+      else if (c < ' ' || c > '~') out.append(String.format("\\u%04x", new Object[] {Integer.valueOf((int) c)}));
+      else out.append(c);
+    }
+    out.append('"');
+  }
+
+  private void expression(Expression expression) {
+    Map about = new LinkedHashMap();
+    about.put("kind", Scala.kind(expression));
+    about.put("number", Integer.valueOf(number(expression)));
+    boolean isOpen = isOpen(expression);
+    if (expression instanceof Attribute) {
+      about.put("id", ((Attribute) expression).exprId());
+      about.put("name", ((Attribute) expression).name());
+    }
+    try {
+      about.put("sql", expression instanceof SortOrder ? null : expression.sql());
+      about.put("label", expression.prettyName());
+      about.put("nullable", Boolean.valueOf(expression.nullable()));
+      about.put("type", expression.dataType());
+      about.put("type_name", expression.dataType().simpleString());
+      if (!isOpen && expression.resolved() && expression.foldable())
+        about.put("constant", constant(expression.eval(null), expression.dataType()));
+    } catch (Exception error) {
+      // it has no type, as a frame's bounds, or no value
+    }
+    if (isOpen) about.put("fields", fields(expression));
+    else if (!(expression instanceof Attribute)) about.put("references", Scala.ids(expression.references().toSeq()));
+    map(about);
+  }
+
+  // Whether Python looks into an expression: others it reads as a column.
+  private static boolean isOpen(Expression expression) {
+    return expression instanceof WindowExpression
+        || expression instanceof WindowSpec
+        || expression instanceof WindowFrame
+        || expression instanceof WindowFunction
+        || expression instanceof AggregateExpression
+        || expression instanceof AggregateFunction
+        || expression instanceof SortOrder;
+  }
+
+  private static Map fields(scala.Product product) {
+    Map fields = new LinkedHashMap();
+    String[] names = Scala.names(product);
+    for (int i = 0; i < names.length; i++) fields.put(names[i], product.productElement(i));
+    return fields;
+  }
+
+  // A value with what tells how to read it.
+  private static List constant(Object value, DataType type) {
+    String kind = Scala.kind(type);
+    if (value == null) return Arrays.asList(new Object[] {"null"});
+    if (value instanceof Boolean) return Arrays.asList(new Object[] {"bool", value});
+    if (kind.equals("DayTimeIntervalType")) return Arrays.asList(new Object[] {"microseconds", value});
+    if (kind.equals("YearMonthIntervalType")) return Arrays.asList(new Object[] {"months", value});
+    if (kind.equals("ByteType") || kind.equals("ShortType") || kind.equals("IntegerType") || kind.equals("LongType"))
+      return Arrays.asList(new Object[] {"int", Long.valueOf(((Number) value).longValue())});
+    if (value instanceof Double || value instanceof Float) return Arrays.asList(new Object[] {"float", value.toString()});
+    if (kind.equals("DecimalType")) return Arrays.asList(new Object[] {"decimal", value.toString()});
+    if (kind.equals("StringType")) return Arrays.asList(new Object[] {"text", value.toString()});
+    if (value instanceof byte[]) {
+      StringBuilder hexadecimal = new StringBuilder();
+      for (byte b : (byte[]) value) hexadecimal.append(String.format("%02x", new Object[] {Byte.valueOf(b)}));
+      return Arrays.asList(new Object[] {"binary", hexadecimal.toString()});
+    }
+    if (type.simpleString().equals("array<double>")) {
+      List values = new ArrayList();
+      for (double each : ((org.apache.spark.sql.catalyst.util.ArrayData) value).toDoubleArray()) values.add(String.valueOf(each));
+      return Arrays.asList(new Object[] {"floats", values});
+    }
+    return Arrays.asList(new Object[] {"other"});
+  }
+}
+
+/** What Java has no word for. */
+final class Scala {
+  private static final Map NAMES = new HashMap(); // the fields of classes
+
+  static List list(scala.collection.Seq values) {
+    List list = new ArrayList();
+    for (scala.collection.Iterator i = values.iterator(); i.hasNext();) list.add(i.next());
+    return list;
+  }
+
+  static %seq% seq(List values) {
+    scala.collection.mutable.ListBuffer buffer = new scala.collection.mutable.ListBuffer();
+    for (Object value : values) buffer.$plus$eq(value);
+    return buffer.toList();
+  }
+
+  static Map map(String first, Object value, String second, Object other) {
+    Map map = new LinkedHashMap();
+    map.put(first, value);
+    map.put(second, other);
+    return map;
+  }
+
+  static Map map(String first, Object value, String second, Object other, String third, Object last) {
+    Map map = map(first, value, second, other);
+    map.put(third, last);
+    return map;
+  }
+
+  static List ids(scala.collection.Seq attributes) {
+    List ids = new ArrayList();
+    for (Object attribute : list(attributes)) ids.add(Long.valueOf(((Attribute) attribute).exprId().id()));
+    return ids;
+  }
+
+  static Expression cast(Expression expression, DataType type) { return Cast$.MODULE$.apply(expression, type, false); }
+
+  static String kind(Object value) {
+    String name = value.getClass().getName();
+    while (name.endsWith("$")) name = name.substring(0, name.length() - 1);
+    return name.substring(Math.max(name.lastIndexOf('.'), name.lastIndexOf('$')) + 1);
+  }
+
+  static synchronized String[] names(scala.Product product) {
+    String[] names = (String[]) NAMES.get(product.getClass());
+    if (names == null) {
+      names = readNames(product);
+      NAMES.put(product.getClass(), names);
+    }
+    return names;
+  }
+
+  private static String[] readNames(scala.Product product) {
+    String[] names = new String[product.productArity()];
+    try {
+      java.lang.reflect.Method name = product.getClass().getMethod("productElementName", new Class[] {int.class});
+      for (int i = 0; i < names.length; i++) names[i] = (String) name.invoke(product, new Object[] {Integer.valueOf(i)});
+    } catch (NoSuchMethodException error) { // Scala 2.12
+      List found = list(org.apache.spark.sql.catalyst.ScalaReflection$.MODULE$.getConstructorParameterNames(product.getClass()));
+      for (int i = 0; i < names.length; i++) names[i] = (String) found.get(i);
+    } catch (ReflectiveOperationException error) {
+      throw new RuntimeException(error);
+    }
+    return names;
+  }
+}
+
+/**
+ * A stage of windrow's in the physical plan: Spark's node for mapInArrow that asks for whole partitions, as WindowExec
+ * does, and says in which order rows leave. So Spark puts exchanges where they are needed, and keeps them there.
+ */
+public final class WindowStageExec extends %map_in_arrow%Exec {
+  public WindowStageExec(Expression function, %seq% output, SparkPlan child, boolean isBarrier%profile_parameter%) {
+    super(function, output, child, isBarrier%profile_argument%);
+  }
+
+  // The function's parameters are the partition keys, then the order of the rows that leave.
+  private List parameters(boolean orders) {
+    List found = new ArrayList();
+    for (Object each : Scala.list(((PythonUDF) func()).children())) if (each instanceof SortOrder == orders) found.add(each);
+    return found;
+  }
+
+  public %seq% requiredChildDistribution() {
+    List keys = parameters(false);
+    Object asked = keys.isEmpty() ? (Object) AllTuples$.MODULE$ : clustered(Scala.seq(keys));
+    return Scala.seq(Arrays.asList(new Object[] {asked}));
+  }
+
+  // Each release has more fields, with defaults.
+  private static Object clustered(%seq% keys) {
+    try {
+      java.lang.reflect.Constructor constructor = ClusteredDistribution.class.getConstructors()[0];
+      Object[] fields = new Object[constructor.getParameterCount()];
+      fields[0] = keys;
+      for (int i = 1; i < fields.length; i++)
+        fields[i] = ClusteredDistribution$.class.getMethod("apply$default$" + (i + 1), new Class[0])
+            .invoke(ClusteredDistribution$.MODULE$, new Object[0]);
+      return constructor.newInstance(fields);
+    } catch (ReflectiveOperationException error) {
+      throw new RuntimeException(error);
+    }
+  }
+
+  public %seq% outputOrdering() { return Scala.seq(parameters(true)); }
+
+  public String nodeName() { return ((PythonUDF) func()).name(); }
+
+  public scala.collection.Iterator stringArgs() {
+    return Scala.seq(Arrays.asList(new Object[] {Scala.seq(parameters(false)), outputOrdering(), output()})).iterator();
+  }
+
+  public %map_in_arrow%Exec withNewChildInternal(SparkPlan child) {
+    return new WindowStageExec(func(), output(), child, isBarrier()%profile%);
+  }
+
+  // Nodes around this one go to executors, where Spark's own class does the same. (Janino renames private methods.)
+  protected Object writeReplace() { return new %map_in_arrow%Exec(func(), output(), child(), isBarrier()%profile%); }
+}
+
+/** Plans the stages that the rule put into a query. */
+public final class WindowStageStrategy extends SparkStrategy {
+  public %seq% apply(LogicalPlan plan) {
+    List plans = new ArrayList();
+    if (plan instanceof %map_in_arrow%) {
+      %map_in_arrow% node = (%map_in_arrow%) plan;
+      Expression function = node.functionExpr();
+      if (function instanceof PythonUDF && ((PythonUDF) function).name().startsWith("windrow("))
+        plans.add(new WindowStageExec(function, node.output(), planLater(node.child()), node.isBarrier()%node_profile%));
+    }
+    return Scala.seq(plans);
+  }
+}
