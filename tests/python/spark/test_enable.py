@@ -210,7 +210,7 @@ def test_a_failure_leaves_sparks_plan(spark, t, monkeypatch):
         def __init__(self, *_, **__):
             raise AttributeError("a class of another release")
 
-    monkeypatch.setattr(session_rule, "Walker", Broken)
+    monkeypatch.setattr(session_rule, "ChainPlanner", Broken)
     expected = rows(spark.sql(QUERIES["grouped"]))
     with wr.spark.accelerated(spark, engine="windrow"):
         with pytest.warns(UserWarning, match="AttributeError: a class of another release"):

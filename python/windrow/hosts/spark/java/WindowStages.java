@@ -550,8 +550,12 @@ final class Scala {
  * does, and says in which order rows leave. So Spark puts exchanges where they are needed, and keeps them there.
  */
 public final class WindowStageExec extends %map_in_arrow%Exec {
+  // Made here, as nodes look for the session of their thread.
+  private final %map_in_arrow%Exec plain;
+
   public WindowStageExec(Expression function, %seq% output, SparkPlan child, boolean isBarrier%profile_parameter%) {
     super(function, output, child, isBarrier%profile_argument%);
+    plain = new %map_in_arrow%Exec(function, output, child, isBarrier%profile_argument%);
   }
 
   // The function's parameters are the partition keys, then the order of the rows that leave.
@@ -595,7 +599,7 @@ public final class WindowStageExec extends %map_in_arrow%Exec {
   }
 
   // Nodes around this one go to executors, where Spark's own class does the same. (Janino renames private methods.)
-  protected Object writeReplace() { return new %map_in_arrow%Exec(func(), output(), child(), isBarrier()%profile%); }
+  protected Object writeReplace() { return plain; }
 }
 
 /** Plans the stages that the rule put into a query. */
