@@ -11,6 +11,7 @@ import json
 import logging
 import os
 import warnings
+import zlib
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
@@ -192,7 +193,7 @@ class _Rule:
         implements = ("scala.Function1",)
 
     def _apply(self, reader: Any) -> Any:
-        read = parsed(str(reader.text()))
+        read = parsed(zlib.decompress(reader.text()).decode())
         key = read["hash"]
         with self._lock:
             if key in self._untouched:

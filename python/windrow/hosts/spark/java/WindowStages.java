@@ -167,8 +167,8 @@ public final class WindowReader {
     }
   }
 
-  /** What Python decides by, as JSON. */
-  public String text() {
+  /** What Python decides by: JSON, deflated, as py4j waits for the network after each 8 KB. */
+  public byte[] text() throws java.io.IOException {
     List described = new ArrayList();
     for (Object each : chains) {
       Chain chain = (Chain) each;
@@ -191,7 +191,11 @@ public final class WindowReader {
     Map about = Scala.map("chains", described, "ansi", Boolean.valueOf(conf.ansiEnabled()), "timezone", conf.sessionLocalTimeZone());
     about.put("hash", Integer.valueOf(plan.semanticHash()));
     about.put("streaming", Boolean.valueOf(plan.isStreaming()));
-    return writer.text(about);
+    java.io.ByteArrayOutputStream deflated = new java.io.ByteArrayOutputStream();
+    java.io.OutputStream out = new java.util.zip.DeflaterOutputStream(deflated);
+    out.write(writer.text(about).getBytes("UTF-8"));
+    out.close();
+    return deflated.toByteArray();
   }
 
   // What Spark expects the rows of a node to take.
