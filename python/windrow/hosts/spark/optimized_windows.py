@@ -87,6 +87,10 @@ class _Group:
     keys: frozenset[int]
     nodes: list[_Node]
 
+    def partition(self) -> list[CatalystNode]:
+        """List the keys of the exchange, in the order in which Spark's own has them."""
+        return list({k.number: k for k in self.nodes[0].partition if k.number in self.keys}.values())
+
     def taken(self) -> list[_Window]:
         return [w for n in self.nodes for w in n.windows if w.is_taken]
 
@@ -304,7 +308,7 @@ class ChainPlanner:
                 "columns": [
                     {"name": f.name, **(_place(self._expressions[f.name]) if names else {})} for f in schema.fields
                 ],
-                "keys": [i for i, name in enumerate(names) if self._expressions[name].number in group.keys],
+                "keys": [names.index(self._names[k.number]) for k in group.partition()],
                 "ordering": [
                     {"column": names.index(k.column), "descending": k.descending, "nulls_first": k.nulls_first}
                     for k in calls[sorts[-1][0]].sort_keys()
