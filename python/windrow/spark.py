@@ -8,9 +8,9 @@ from typing import Any
 from .exceptions import SpecError, short_traceback
 from .hosts.base import host_of
 from .settings import Engine
-from .typing import SparkFrameT, SparkSession
+from .typing import Explanation, SparkFrame, SparkFrameT, SparkSession
 
-__all__ = ["accelerate", "accelerated", "check", "disable", "enable"]
+__all__ = ["accelerate", "accelerated", "check", "disable", "enable", "explain"]
 
 
 @short_traceback
@@ -141,6 +141,39 @@ def check(session: SparkSession[Any]) -> list[str]:
     from .hosts.spark import session_rule  # which imports PySpark
 
     return session_rule.executor_faults(session)
+
+
+@short_traceback
+def explain(frame: SparkFrame) -> Explanation:
+    """Say of each window in a DataFrame's plan who computes it, how, and why, as :func:`enable` decides it.
+
+    It does not matter whether the session is enabled: the settings are those in force now. :func:`windrow.explain` of a
+    DataFrame without calls gives the same.
+
+    Parameters
+    ----------
+    frame
+        A DataFrame of Spark Classic; none of its rows is read.
+
+    Returns
+    -------
+    Explanation
+        It prints as text, and as tables in a notebook: a row for each window, and the stages that windrow makes of
+        them. ``rows`` has one dict for each window.
+
+    Raises
+    ------
+    UnsupportedError
+        On Spark Connect, and on a release of Spark that windrow does not know.
+
+    Examples
+    --------
+    >>> import windrow as wr
+    >>> wr.spark.explain(spark.table("daily_totals"))  # doctest: +SKIP
+    """
+    from .hosts.spark import accelerate  # which imports PySpark
+
+    return accelerate.explain(frame)
 
 
 @short_traceback

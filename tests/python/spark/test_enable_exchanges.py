@@ -1,4 +1,4 @@
-"""``wr.spark.enable``: exchanges, sorts and the order of rows beside Spark's own plans, for random chains of operators."""
+"""``wr.spark.enable``: exchanges and the order of rows beside Spark's own plans, for random chains of operators."""
 
 import random
 import re
@@ -71,7 +71,9 @@ def chain(rng):
 def exchanges(frame):
     """Count the exchanges of a physical plan, those that are used again once."""
     plan = frame._jdf.queryExecution().executedPlan().toString()
-    return len(re.findall(r"(?<!Reused)Exchange (?!SinglePartition.*Broadcast)", plan)) - plan.count("BroadcastExchange")
+    return len(re.findall(r"(?<!Reused)Exchange (?!SinglePartition.*Broadcast)", plan)) - plan.count(
+        "BroadcastExchange"
+    )
 
 
 def rows(frame):
@@ -115,7 +117,9 @@ def test_rows_leave_in_sparks_order(spark, t, number):
         for _ in range(4):
             keys = rng.choice(KEYS)
             order = ", ".join([rng.choice(["v", "v DESC", "v DESC NULLS FIRST", "c", "b DESC"]), "id"])
-            calls = [f"{f} OVER (PARTITION BY {keys} ORDER BY {order}) x{i}" for i, f in enumerate(("sum(v)", "rank()"))]
+            calls = [
+                f"{f} OVER (PARTITION BY {keys} ORDER BY {order}) x{i}" for i, f in enumerate(("sum(v)", "rank()"))
+            ]
             query = f"SELECT *, {', '.join(calls)} FROM t"
             expected = spark.sql(query).collect()
             with wr.spark.accelerated(spark, engine="windrow"):

@@ -137,9 +137,13 @@ class SparkHost:
     def explain(self, frame: Any, plan: StepPlan, arguments: ComputeArguments, *, metrics: bool) -> Explanation:
         """Say how the steps of a plan would be run; with ``metrics`` run them, and give the figures."""
         from .host import explain_spark
-        from .jvm import depth_limited
+        from .jvm import depth_limited, is_classic
         from .options import ComputeOptions
 
+        if not plan.computes() and not metrics and is_classic(frame):
+            from .accelerate import explain
+
+            return explain(frame)
         compute_options = ComputeOptions(arguments.sort, arguments.engine, arguments.spread)
         with depth_limited("the plan of the frame and its windows"):
             return explain_spark(frame, plan, compute_options, metrics=metrics)

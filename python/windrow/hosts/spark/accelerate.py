@@ -20,9 +20,11 @@ from typing import Any
 from ..._model.expressions import Column, Expr
 from ..._model.names import unused_name
 from ...exceptions import UnsupportedError, WindrowError
+from ..explanation import Explanation
 from .catalyst import read_window_expression
 from .catalyst_node import CatalystNode, parsed
 from .compiled import make
+from .explained_windows import explain_windows
 from .host import run_spark
 from .jvm import (
     alias,
@@ -43,9 +45,9 @@ from .options import ComputeOptions
 from .planning import make_plan
 from .session import caller_stack_level
 
-__all__ = ["Walker", "accelerate", "check_release", "is_known_release"]
+__all__ = ["Walker", "accelerate", "check_release", "explain", "is_known_release"]
 
-# The releases whose plans these classes were seen to be; others may name or build them otherwise.
+# The releases whose plans are known; others may name or build their nodes otherwise.
 _RELEASES = ((4, 0), (4, 1), (4, 2), (4, 3))
 
 # Nodes that give their child's columns as they are, so that a column that nobody above them reads need not be computed.
@@ -72,21 +74,31 @@ def _accelerated(frame: Any) -> Any:
     return dataframe_of(result, frame.sparkSession) if walker.taken else frame
 
 
-def is_known_release() -> bool:
-    """Whether the plans of the PySpark that is installed are known."""
+def explain(frame: Any) -> Explanation:
+    """Do what :func:`windrow.spark.explain` says."""
+    if not is_classic(frame):
+        raise UnsupportedError("explain() needs Spark Classic: Spark Connect keeps its plans on the server")
+    check_release("explain()", (3, 5))
+    with depth_limited("the plan of the frame"):
+        return explain_windows(frame)
+
+
+def is_known_release(*more: tuple[int, int]) -> bool:
+    """Whether the plans of the PySpark that is installed are known; ``more`` releases may count as well."""
     import pyspark
 
-    return tuple(int(part) for part in pyspark.__version__.split(".")[:2]) in _RELEASES
+    return tuple(int(part) for part in pyspark.__version__.split(".")[:2]) in (*more, *_RELEASES)
 
 
-def check_release(call: str) -> None:
+def check_release(call: str, *more: tuple[int, int]) -> None:
     """Refuse a release whose plans are not known, for a call of that name."""
-    if not is_known_release():
+    if not is_known_release(*more):
         import pyspark
 
+        first = ".".join(map(str, (*more, *_RELEASES)[0]))
         raise UnsupportedError(
-            f"{call} knows the plans of Spark 4.0 to 4.3, and this is {pyspark.__version__}; give wr.with_columns the "
-            "window columns instead"
+            f"{call} knows the plans of Spark {first} to 4.3, and this is {pyspark.__version__}; give wr.with_columns "
+            "the window columns instead"
         )
 
 

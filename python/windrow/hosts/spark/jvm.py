@@ -50,6 +50,7 @@ __all__ = [
     "plan_with_cache",
     "project",
     "python_function",
+    "query_execution",
     "refused",
     "relation_names",
     "selected",
@@ -92,6 +93,11 @@ def analyzed_plan(frame: Any) -> Any:
 def plan_with_cache(frame: Any) -> Any:
     """Give the same plan with what is cached in the place of what it was computed from."""
     return frame._jdf.queryExecution().withCachedData()
+
+
+def query_execution(frame: Any) -> Any:
+    """Give what plans and runs a DataFrame's query."""
+    return frame._jdf.queryExecution()
 
 
 def optimized_plan(frame: Any) -> Any:

@@ -17,6 +17,7 @@ from typing import Any
 
 import pyspark.sql.types as T  # noqa: N812 - its usual name
 
+from ..._execute.explained_call import ExplainedCall
 from ..._execute.level import Level
 from ..._execute.native import ROW_PLACEHOLDER
 from ..._execute.stream import Operator
@@ -37,7 +38,19 @@ from .engine_choice import spark_is_cheaper
 from .jvm import python_function
 from .types import arrow_round_trip_type, check_columns, check_keys, spark_schema, to_arrow
 
-__all__ = ["ChainPlanner", "PlannedChain"]
+__all__ = ["ChainPlanner", "PlannedChain", "Stage", "is_spread"]
+
+# Over fewer bytes a window of all rows is computed in one task: sharing it out costs more.
+_SPREAD_BYTES = 32 << 20
+# Below these a node has few rows.
+_LIMITS = frozenset(["GlobalLimit", "LocalLimit", "Offset", "Tail", "WindowGroupLimit"])
+
+# Why an engine leaves a window to Spark that windrow could compute.
+_LEFT = {
+    "auto": "Spark's own window costs little here, and nothing else needs the way through Arrow",
+    "spark": "engine='spark' leaves all windows to Spark",
+    "windrow": "another window of its stage cannot be carried",
+}
 
 # What mapInArrow's functions are called in Spark's protocol.
 _MAP_ARROW = 207
@@ -49,12 +62,13 @@ class _Resolver(Resolver):
 
 @dataclass(slots=True)
 class _Window:
-    """A window of a node; ``bound`` is its call where windrow computes it."""
+    """A window of a node; ``bound`` is its call where windrow computes it, ``reason`` why it does not."""
 
     place: int
     attribute: CatalystNode
     expression: CatalystNode
     bound: BoundCall | None = None
+    reason: str = ""
 
     @property
     def is_taken(self) -> bool:
@@ -96,6 +110,15 @@ class _Group:
 
 
 @dataclass(slots=True)
+class Stage:
+    """A stage of windrow's: its keys as SQL, its calls as people read them, and the operator."""
+
+    keys: list[str]
+    calls: list[str]
+    operator: Operator
+
+
+@dataclass(slots=True)
 class PlannedChain:
     """What stands in the place of a chain of Window nodes.
 
@@ -106,17 +129,22 @@ class PlannedChain:
     functions
         The operators that the stages refer to by number, as the JVM calls them.
     stages
-        For each stage its calls, as people read them.
+        What is explained of each stage.
     """
 
     steps: list[dict[str, Any]] = field(default_factory=list)
     functions: list[Any] = field(default_factory=list)
-    stages: list[list[str]] = field(default_factory=list)
+    stages: list[Stage] = field(default_factory=list)
 
 
 @lru_cache(maxsize=1000)
 def _spark_type(text: str) -> T.DataType:
     return T._parse_datatype_json_string(text)
+
+
+def is_spread(chain: Mapping[str, Any]) -> bool:
+    """Whether windows of all rows, where a chain has them, are worth being shared out over tasks."""
+    return chain["bytes"] > _SPREAD_BYTES and not _LIMITS & set(chain["kinds"])
 
 
 class ChainPlanner:
@@ -186,6 +214,28 @@ class ChainPlanner:
             self._choose(group)
         return self._built(groups) if any(g.taken() for g in groups) else None
 
+    def left(self) -> list[ExplainedCall]:
+        """List the windows that are left to Spark, with the reasons."""
+        return [
+            ExplainedCall(
+                name=str(window.attribute.name),
+                call=str(window.expression.sql),
+                partition_by=[str(k.sql) for k in node.partition],
+                order_by=[_order_sql(o) for o in node.order],
+                frame=None,
+                shape=None,
+                strategy="spark",
+                reason=window.reason,
+                reach_before=None,
+                reach_after=None,
+                sort="Spark",
+                type=window.attribute.type_name,
+            )
+            for node in self._nodes
+            for window in node.windows
+            if not window.is_taken
+        ]
+
     # --------------------------------------------------------------------------------------------------------- reading
 
     def _bound(self, window: _Window) -> BoundCall:
@@ -229,6 +279,7 @@ class ChainPlanner:
         return T.StructType(fields or [T.StructField(ROW_PLACEHOLDER, T.BooleanType(), nullable=False)])
 
     def _refuse(self, window: _Window, reason: str) -> None:
+        window.reason = reason.removeprefix(f"{window.expression.sql}: ")
         self.refusals.append(reason if " OVER (" in reason else f"{window.expression.sql}: {reason}")
 
     # -------------------------------------------------------------------------------------------------------- choosing
@@ -258,6 +309,7 @@ class ChainPlanner:
                 leaves = True
         if leaves:
             for window in taken:
+                window.reason = window.reason or _LEFT[self.engine]
                 window.bound = None
 
     # -------------------------------------------------------------------------------------------------------- building
@@ -324,7 +376,7 @@ class ChainPlanner:
             }
         )
         chain.functions.append(python_function(operator, given))
-        chain.stages.append(shown)
+        chain.stages.append(Stage([str(k.sql) for k in group.partition()], shown, operator))
         return list(behind.values())
 
     def _sorts(self, calls: Sequence[BoundCall], schema: T.StructType, results: Sequence[str]) -> list[list[int]]:
@@ -386,6 +438,11 @@ class ChainPlanner:
 
 def _in_arrow_types(schema: T.StructType) -> T.StructType:
     return T.StructType([T.StructField(f.name, arrow_round_trip_type(f.dataType), f.nullable) for f in schema.fields])
+
+
+def _order_sql(order: CatalystNode) -> str:
+    direction = "DESC" if order["direction"] == "Descending" else "ASC"
+    return f"{order['child'].sql} {direction} NULLS {'FIRST' if order['nullOrdering'] == 'NullsFirst' else 'LAST'}"
 
 
 def _typed(dtype: T.DataType, nullable: bool) -> str:

@@ -21,11 +21,11 @@ from typing import Any
 
 from ...exceptions import SpecError, UnsupportedError, shown
 from ...settings import ENGINES, Engine, captured, config
-from .accelerate import Walker, check_release
+from .accelerate import Walker, check_release, is_known_release
 from .catalyst_node import parsed
 from .compiled import make
 from .jvm import extend_planner, is_classic_session, is_set, session_key
-from .optimized_windows import ChainPlanner
+from .optimized_windows import ChainPlanner, is_spread
 
 __all__ = ["accelerated", "disable", "enable", "executor_faults"]
 
@@ -33,10 +33,6 @@ _BATCH_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
 # the most that Spark takes: batches stay bounded by their number of rows
 _MOST_BATCH_BYTES = str(2**31 - 1)
 _RULE, _STRATEGY = "windrow.SessionRule", "windrow.WindowStageStrategy"
-# Over fewer bytes a window of all rows is computed in one task: sharing it out costs more.
-_SPREAD_BYTES = 32 << 20
-# Below these a node has few rows.
-_LIMITS = frozenset(["GlobalLimit", "LocalLimit", "Offset", "Tail", "WindowGroupLimit"])
 # The most plans without a window for windrow that are remembered, so that they are tried once.
 _REMEMBERED = 1000
 
@@ -149,7 +145,7 @@ def _check(session: Any, call: str) -> None:
 
 
 def _check_release(call: str) -> None:
-    check_release(call)
+    check_release(call, (3, 5))
     if os.environ.get("PYSPARK_PIN_THREAD", "true").lower() != "true":
         raise UnsupportedError(
             f"{call} needs PySpark's default of one JVM thread for each Python thread; the environment has "
@@ -218,7 +214,7 @@ class _Rule:
     ) -> dict[str, Any] | None:
         """Say what stands in the place of a chain of Window nodes."""
         planner = ChainPlanner(chain, ansi=read["ansi"], timezone=read["timezone"])
-        if planner.has_unpartitioned() and chain["bytes"] > _SPREAD_BYTES and not _LIMITS & set(chain["kinds"]):
+        if planner.has_unpartitioned() and is_spread(chain) and is_known_release():
             walker = Walker(self._session, in_optimizer=True)
             spread = walker.walk(reader.top(number), None if chain["required"] is None else set(chain["required"]))
             if walker.taken:

@@ -62,7 +62,7 @@ import org.apache.spark.sql.types.DataType$;
 /** The rule: hands plans that have a Window node to Python, which gives what stands in their place. */
 public final class SessionRule extends Rule {
   // Python may plan with Spark's own optimizer, which must not call it again.
-  private static final ThreadLocal BUSY = new ThreadLocal();
+  static final ThreadLocal BUSY = new ThreadLocal();
   // The optimizer runs its last rules until nothing changes: what came back is not looked at again.
   private static final ThreadLocal LAST = new ThreadLocal();
   private final scala.Function1 function;
@@ -93,6 +93,23 @@ public final class SessionRule extends Rule {
       return (TreeNode) result;
     } finally {
       BUSY.remove();
+    }
+  }
+}
+
+/** Plans a query as the rule finds it. */
+public final class PlainOptimizer {
+  /** The optimized plan, and those of its subqueries. */
+  public List plans(org.apache.spark.sql.execution.QueryExecution query) {
+    SessionRule.BUSY.set(Boolean.TRUE);
+    try {
+      LogicalPlan plan = (LogicalPlan) query.sparkSession().sessionState().optimizer().execute(query.withCachedData());
+      List plans = new ArrayList();
+      plans.add(plan);
+      plans.addAll(Scala.list(plan.subqueriesAll()));
+      return plans;
+    } finally {
+      SessionRule.BUSY.remove();
     }
   }
 }
