@@ -217,11 +217,12 @@ bench:
 bench-compare: build
 	@"$(PY)" -m benches.compare $(ARGS)
 
-## bench-spark: windrow inside PySpark beside Spark's own windows, then windows without PARTITION BY over all tasks
+## bench-spark: windrow inside PySpark beside Spark's own windows, windows without PARTITION BY over all tasks, whole sessions
 .PHONY: bench-spark
 bench-spark: build
 	@"$(PY)" -m benches.compare.spark $(ARGS)
 	@"$(PY)" -m benches.compare.spread
+	@"$(PY)" -m benches.compare.session
 
 ## bench-check: every bench compiles and answers right, and as the peers do; nothing is timed
 .PHONY: bench-check

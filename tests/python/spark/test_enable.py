@@ -203,6 +203,82 @@ def test_what_is_left_is_said_once(spark, t):
             assert nodes(spark.sql(query))[1] == 1
 
 
+def test_explain(spark, t):
+    query = spark.sql(
+        "SELECT id, sum(v) OVER (PARTITION BY k ORDER BY id) s, count_min_sketch(v, 0.5d, 0.5d, 1) OVER (PARTITION BY "
+        "k) c, rank() OVER (ORDER BY v) r FROM t WHERE id IN (SELECT max(m) FROM (SELECT v, max(id) OVER (PARTITION BY "
+        "v ORDER BY id ROWS 3 PRECEDING) m FROM t) GROUP BY v)"
+    )
+    with wr.config(engine="windrow"):
+        for explained in (wr.spark.explain(query), wr.explain(query)):
+            found = {row["name"]: (row["sort"].partition(",")[0], row["strategy"]) for row in explained.rows}
+            assert found == {
+                "r": ("stage 1", "scan"),
+                "s": ("stage 2", "scan"),
+                "c": ("Spark", "spark"),
+                "m": ("stage 3", "deque"),
+            }
+        [left] = [row for row in explained.rows if row["name"] == "c"]
+        assert left["reason"] == "windrow has no function count_min_sketch"
+        assert "rows of equal t.k in one task, then windrow computes sum(v)" in str(explained)
+        with wr.spark.accelerated(spark):  # it does not matter
+            assert wr.spark.explain(query).rows == explained.rows
+    with wr.config(engine="spark"):
+        assert {row["strategy"] for row in wr.spark.explain(query).rows} == {"spark"}
+
+
+def test_one_call_of_a_node_is_left(spark, t):
+    """A function that windrow lacks keeps its own window, not its neighbours'."""
+    query = (
+        "SELECT id, sum(v) OVER w s, count_min_sketch(v, 0.5d, 0.5d, 1) OVER w c, max(v) OVER w m FROM t "
+        "WINDOW w AS (PARTITION BY k ORDER BY id)"
+    )
+    expected = rows(spark.sql(query))
+    with wr.spark.accelerated(spark, engine="windrow"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        frame = spark.sql(query)
+        assert nodes(frame) == (1, 1)
+        assert rows(frame) == expected
+
+
+def test_names_that_are_not_unique(spark, t):
+    query = (
+        "SELECT l.id, r.id, l.`a.b`, r.`a.b`, sum(r.v) OVER (PARTITION BY l.k ORDER BY l.id, r.id) v, l.v FROM "
+        "(SELECT *, v + 1 `a.b` FROM t) l JOIN (SELECT *, v `a.b` FROM t) r ON l.k = r.k"
+    )
+    expected = spark.sql(query)
+    with wr.spark.accelerated(spark, engine="windrow"):
+        frame = spark.sql(query)
+        assert nodes(frame) == (1, 0)
+        assert frame.columns == expected.columns
+        assert rows(frame) == rows(expected)
+        assert frame.toPandas().shape == expected.toPandas().shape
+
+
+def test_nothing_is_read(spark, t):
+    query = "SELECT count(*) OVER () n FROM t"
+    expected = rows(spark.sql(query))
+    with wr.spark.accelerated(spark, engine="windrow"):
+        frame = spark.sql(query)
+        assert nodes(frame) == (1, 0)
+        assert rows(frame) == expected
+        assert len(expected) == 60
+
+
+def test_types_that_arrow_does_not_tell(spark, t):
+    query = (
+        "SELECT id, d, max(d) OVER w m, collect_list(d) OVER w l, name, first_value(name) OVER w f FROM "
+        "(SELECT id, k, make_dt_interval(id) d, CAST(id AS INTERVAL DAY) i, string(v) name FROM t) "
+        "WINDOW w AS (PARTITION BY k ORDER BY id)"
+    )
+    expected = spark.sql(query)
+    with wr.spark.accelerated(spark, engine="windrow"):
+        frame = spark.sql(query)
+        assert nodes(frame) == (1, 0)
+        assert frame.schema == expected.schema
+        assert rows(frame) == rows(expected)
+
+
 def test_a_failure_leaves_sparks_plan(spark, t, monkeypatch):
     from windrow.hosts.spark import session_rule
 

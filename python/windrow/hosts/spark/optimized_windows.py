@@ -42,6 +42,8 @@ __all__ = ["ChainPlanner", "PlannedChain", "Stage", "is_spread"]
 
 # Over fewer bytes a window of all rows is computed in one task: sharing it out costs more.
 _SPREAD_BYTES = 32 << 20
+# Over so many rows at most Spark's window takes less time than the way to Python and back.
+_FEW_ROWS = 10_000
 # Below these a node has few rows.
 _LIMITS = frozenset(["GlobalLimit", "LocalLimit", "Offset", "Tail", "WindowGroupLimit"])
 
@@ -147,6 +149,12 @@ def is_spread(chain: Mapping[str, Any]) -> bool:
     return chain["bytes"] > _SPREAD_BYTES and not _LIMITS & set(chain["kinds"])
 
 
+def _has_few_rows(chain: Mapping[str, Any]) -> bool:
+    most = chain["most_rows"]
+    limited = "WindowGroupLimit" in chain["kinds"][:2] and not any(node["partition"] for node in chain["nodes"])
+    return limited or (most is not None and most <= _FEW_ROWS)
+
+
 class ChainPlanner:
     """Plans one chain.
 
@@ -171,6 +179,7 @@ class ChainPlanner:
             timezone=timezone if options.timezone is None else options.timezone,
         )
         self.engine = options.engine or "auto"
+        self._has_few_rows = _has_few_rows(chain)
         self.refusals: list[str] = []
         self._ansi = ansi
         self._inputs: list[CatalystNode] = chain["input"]
@@ -299,7 +308,9 @@ class ChainPlanner:
         taken = group.taken()
         calls = [w.bound for w in taken if w.bound is not None]
         types = {name: _spark_type(node.type) for name, node in self._expressions.items()}
-        leaves = self.engine == "spark" or (self.engine == "auto" and bool(calls) and spark_is_cheaper(calls, types))
+        leaves = self.engine == "spark" or (
+            self.engine == "auto" and bool(calls) and (self._has_few_rows or spark_is_cheaper(calls, types))
+        )
         if calls and not leaves:
             kept = {*self._wanted, *(i for n in self._nodes for i in n.reads(n.windows))}
             try:

@@ -202,6 +202,7 @@ public final class WindowReader {
       about.put("output", Scala.ids(((LogicalPlan) chain.nodes.get(0)).output()));
       about.put("bytes", Long.valueOf(bytes(chain.base)));
       about.put("kinds", kinds(chain.base));
+      about.put("most_rows", chain.base.maxRows());
       described.add(about);
     }
     org.apache.spark.sql.internal.SQLConf conf = plan.conf();

@@ -1,0 +1,123 @@
+"""A session with ``wr.spark.enable`` beside the same session without: how long planning takes, and whole queries.
+
+``python -m benches.compare.session``: on ``local[2]``, over a Parquet file, in turns. Planning is what Spark does before
+it runs a query, without its parser and analyser; the first queries, which compile and load classes, do not count. A
+query's rows go to the ``noop`` sink.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import tempfile
+import warnings
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import windrow as wr
+from windrow.settings import Engine
+
+from .spark import drain, new_session
+
+ROWS = 4_000_000
+KEYS = 10_000
+
+_FIVE = """
+    SELECT *, sum(v) OVER (PARTITION BY k ORDER BY id) s, lag(v) OVER (PARTITION BY k ORDER BY id) l,
+        avg(v) OVER (PARTITION BY k ORDER BY id ROWS 9 PRECEDING) a, max(v) OVER (PARTITION BY k) m,
+        row_number() OVER (PARTITION BY k ORDER BY v) r FROM t
+"""
+_MEAN = "avg(v) OVER (PARTITION BY k ORDER BY id ROWS 9 PRECEDING) x"
+
+#: Queries whose planning is measured.
+PLANNED = {
+    "no window": "SELECT k, sum(v) FROM t GROUP BY k",
+    "one window": f"SELECT *, {_MEAN} FROM t",
+    "five windows": _FIVE,
+}
+
+#: Queries that are run.
+RUN = {
+    "mean of 10": f"SELECT *, {_MEAN} FROM t",
+    "max of 100": "SELECT *, max(v) OVER (PARTITION BY k ORDER BY id ROWS 99 PRECEDING) x FROM t",
+    "total": "SELECT *, sum(v) OVER (PARTITION BY k) x FROM t",
+    "running sum": "SELECT *, sum(v) OVER (PARTITION BY k ORDER BY id) x FROM t",
+    "row_number": "SELECT *, row_number() OVER (PARTITION BY k ORDER BY id) x FROM t",
+    "five windows": _FIVE,
+    "mean, then groupBy": f"SELECT k, max(x) FROM (SELECT *, {_MEAN} FROM t) GROUP BY k",
+    "filter on the key": f"SELECT * FROM (SELECT *, {_MEAN} FROM t) WHERE k = 7",
+    "window nobody reads": f"SELECT count(*) FROM (SELECT *, {_MEAN} FROM t)",
+    "top 10 of all rows": "SELECT * FROM (SELECT *, row_number() OVER (ORDER BY v DESC, id) x FROM t) WHERE x <= 10",
+    "limit": "SELECT *, row_number() OVER (ORDER BY id) x FROM t LIMIT 10",
+}
+
+
+def plan(spark: Any, query: str) -> object:
+    """Plan a query."""
+    return spark.sql(query)._jdf.queryExecution().executedPlan()
+
+
+def compute(spark: Any, query: str) -> object:
+    """Compute the rows of a query."""
+    return drain(spark.sql(query))
+
+
+def milliseconds(run: Callable[[], object]) -> float:
+    """Time one run."""
+    begun = perf_counter()
+    run()
+    return (perf_counter() - begun) * 1000
+
+
+def compared(spark: Any, run: Callable[[], object], turns: int, engine: Engine) -> tuple[float, float]:
+    """Give the median of runs by Spark, and of those by windrow, in turns."""
+    theirs: list[float] = []
+    ours: list[float] = []
+    ways: Sequence[tuple[list[float], Callable[[], AbstractContextManager[Any]]]] = [
+        (theirs, nullcontext),
+        (ours, lambda: wr.spark.accelerated(spark, engine=engine)),
+    ]
+    for turn in range(-1, turns):  # the first does not count
+        for times, way in ways:
+            with way():
+                run()  # a session looks at its executors before its first windows
+                took = milliseconds(run)
+            if turn >= 0:
+                times.append(took)
+    return statistics.median(theirs), statistics.median(ours)
+
+
+def main() -> None:
+    """Measure, and print tables."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--rows", type=int, default=ROWS)
+    parser.add_argument("--turns", type=int, default=5)
+    parser.add_argument("--engine", default="windrow", choices=["auto", "windrow"])
+    parser.add_argument("--planning", action="store_true", help="planning alone")
+    given = parser.parse_args()
+    warnings.simplefilter("ignore")
+    with tempfile.TemporaryDirectory() as folder:
+        spark = new_session()
+        path = str(Path(folder, "t"))
+        spark.range(given.rows).selectExpr(
+            "id", f"pmod(hash(id), {KEYS}) AS k", "id * 7 % 1000 AS v", "string(id % 1000) AS name"
+        ).write.parquet(path)
+        spark.read.parquet(path).createOrReplaceTempView("t")
+        print("| planning, ms | Spark | windrow |\n|---|---|---|")
+        for name, query in PLANNED.items():
+            theirs, ours = compared(spark, partial(plan, spark, query), 4 * given.turns, given.engine)
+            print(f"| {name} | {theirs:.0f} | {ours:.0f} |", flush=True)
+        if not given.planning:
+            print("\n| query, ms | Spark | windrow | ratio |\n|---|---|---|---|")
+            for name, query in RUN.items():
+                theirs, ours = compared(spark, partial(compute, spark, query), given.turns, given.engine)
+                print(f"| {name} | {theirs:.0f} | {ours:.0f} | {ours / theirs:.2f} |", flush=True)
+        spark.stop()
+
+
+if __name__ == "__main__":
+    main()
