@@ -90,6 +90,7 @@ nightly: build
 	"$(PY)" -m benches.compare --check --quick
 	"$(PY)" -m benches.compare.spark --check --scale 0.05
 	$(MAKE) --no-print-directory matrix ARGS=
+	$(MAKE) --no-print-directory matrix-spark ARGS=
 
 ## lint: everything that is checked without running the code
 .PHONY: lint
@@ -263,6 +264,11 @@ package: $(INSTALLED)
 .PHONY: matrix
 matrix: wheel
 	@"$(PY)" tools/matrix.py dist/*.whl $(ARGS)
+
+## matrix-spark: what holds on every release of Spark, on each with the oldest and the newest hosts (ARGS=3.5)
+.PHONY: matrix-spark
+matrix-spark: wheel
+	@$(NEED) need_java; "$(PY)" tools/matrix.py --spark dist/*.whl $(ARGS)
 
 ## venv: $(VENV) with all hosts and tools
 .PHONY: venv

@@ -1,8 +1,7 @@
 """A session with ``wr.spark.enable`` beside the same session without: how long planning takes, and whole queries.
 
-``python -m benches.compare.session``: on ``local[2]``, over a Parquet file, in turns. Planning is what Spark does before
-it runs a query, without its parser and analyser; the first queries, which compile and load classes, do not count. A
-query's rows go to the ``noop`` sink.
+``python -m benches.compare.session``: on ``local[2]``, over a Parquet file, in turns. Planning is what Spark does until
+a query can run; the first queries, which compile and load classes, do not count. Rows go to the ``noop`` sink.
 """
 
 from __future__ import annotations

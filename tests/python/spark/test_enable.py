@@ -15,7 +15,7 @@ pytest.importorskip("pyspark")
 import pyspark.sql.functions as F  # noqa: N812
 from pyspark.sql import Window
 
-from support.spark_sessions import settings
+from support.spark_sessions import frame_of, settings
 
 pytestmark = pytest.mark.engine
 BATCH_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
@@ -332,7 +332,7 @@ def test_random_calls(spark, number):
     """Spark's own rows, types and nullability, for random calls in one query each."""
     rng = random.Random(f"enable {number}")
     data = make_table(rng, 30)
-    frame = spark.createDataFrame(data)
+    frame = frame_of(spark, data)
     frame.createOrReplaceTempView("drawn")
     answers = comparison.Answers("Spark, enabled")
     taken = 0

@@ -1,7 +1,10 @@
 """The Spark session that all tests share, and settings that hold for a block."""
 
 import os
+import tempfile
 from contextlib import contextmanager
+
+import pyarrow.parquet as pq
 
 from support.paths import IMPORTS
 
@@ -28,3 +31,15 @@ def settings(session, values):
     finally:
         for key, value in before.items():
             session.conf.unset(key) if value is None else session.conf.set(key, value)
+
+
+def frame_of(session, table):
+    """Make a DataFrame of an Arrow table, which ``createDataFrame`` takes from Spark 4.0 on."""
+    from pyspark.errors import PySparkTypeError
+
+    try:
+        return session.createDataFrame(table)
+    except PySparkTypeError:
+        path = tempfile.mkstemp(suffix=".parquet")[1]
+        pq.write_table(table, path)
+        return session.read.parquet(path)

@@ -95,10 +95,15 @@ def _rules_of(session: Any) -> Iterator[list[_Rule]]:
             if enabled.raised_limit and session.conf.get(_BATCH_BYTES) == _MOST_BATCH_BYTES:
                 session.conf.unset(_BATCH_BYTES)
             del _sessions[key]
-        elif not enabled.raised_limit and not is_set(session, _BATCH_BYTES):
+        elif not enabled.raised_limit and _has_batch_bytes(session) and not is_set(session, _BATCH_BYTES):
             enabled.raised_limit = True
             session.conf.set(_BATCH_BYTES, _MOST_BATCH_BYTES)
             logging.getLogger("windrow").info("%s is at its maximum until wr.spark.disable", _BATCH_BYTES)
+
+
+def _has_batch_bytes(session: Any) -> bool:
+    """Whether Spark limits the bytes of batches: from 4.0 on."""
+    return session.conf.get(_BATCH_BYTES, None) is not None
 
 
 def executor_faults(session: Any) -> list[str]:
