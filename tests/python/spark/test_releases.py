@@ -1,4 +1,4 @@
-"""What holds on every release of Spark that is supported, Classic and Connect: ``make matrix-spark`` runs it on each."""
+"""What holds on every release of Spark, Classic and Connect: ``make matrix-spark`` runs it on each."""
 
 import random
 import subprocess
@@ -10,13 +10,14 @@ import pytest
 
 import windrow as wr
 
-pyspark = pytest.importorskip("pyspark")
+pytest.importorskip("pyspark")
 
-from pyspark.sql import functions as F
+import pyspark.sql.functions as F  # noqa: N812
+from pyspark import __version__
 
 from support.spark_sessions import frame_of
 
-RELEASE = tuple(int(part) for part in pyspark.__version__.split(".")[:2])
+RELEASE = tuple(int(part) for part in __version__.split(".")[:2])
 
 
 @pytest.fixture(scope="module")
