@@ -270,6 +270,11 @@ matrix: wheel
 matrix-spark: wheel
 	@$(NEED) need_java; "$(PY)" tools/matrix.py --spark dist/*.whl $(ARGS)
 
+## spark-smoke: a few of the same, on the releases that differ most
+.PHONY: spark-smoke
+spark-smoke: wheel
+	@$(NEED) need_java; "$(PY)" tools/matrix.py --spark dist/*.whl 3.5 4.0 4.2 --hosts newest -k "near or builder"
+
 ## venv: $(VENV) with all hosts and tools
 .PHONY: venv
 venv: $(INSTALLED)

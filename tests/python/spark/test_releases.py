@@ -3,7 +3,7 @@
 import random
 import subprocess
 import sys
-from datetime import date
+from datetime import datetime
 
 import pyarrow as pa
 import pytest
@@ -35,7 +35,9 @@ def table():
             "k": [rng.choice(["a", "b", "c", None]) for _ in range(rows)],
             "v": [rng.choice([None, *range(9)]) for _ in range(rows)],
             "x": [rng.choice([None, -0.0, 1.5, float("nan"), 2.0**60]) for _ in range(rows)],
-            "day": [date(2024, 1, 1 + rng.randrange(28)) for _ in range(rows)],
+            "at": pa.array(
+            [datetime(2024, 1, 1 + rng.randrange(28), rng.randrange(24)) for _ in range(rows)], pa.timestamp("us", "UTC")
+        ),
         }
     )
 
@@ -52,7 +54,7 @@ CALLS = {
     "total": "sum(v) OVER (PARTITION BY k)",
     "running": "sum(v) OVER (PARTITION BY k ORDER BY id)",
     "near": "avg(v) OVER (PARTITION BY k ORDER BY id ROWS BETWEEN 3 PRECEDING AND 2 FOLLOWING)",
-    "week": "max(v) OVER (PARTITION BY k ORDER BY day RANGE BETWEEN INTERVAL '7' DAY PRECEDING AND CURRENT ROW)",
+    "week": "max(v) OVER (PARTITION BY k ORDER BY at RANGE BETWEEN INTERVAL '7' DAY PRECEDING AND CURRENT ROW)",
     "greatest": "max(x) OVER (PARTITION BY k ORDER BY id)",
     "place": "rank() OVER (PARTITION BY k ORDER BY v DESC NULLS FIRST)",
     "before": "lag(v, 2, -1) OVER (PARTITION BY k ORDER BY id)",
