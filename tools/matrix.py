@@ -84,8 +84,19 @@ def run(python: str, hosts: str, wheel: Path, spark: str | None, picked: str) ->
         extras = ["--extra", "polars", "--extra", "pandas"]
         asked = Path(folder, "asked.txt")
         asked.write_text("\n".join(with_spark), "utf-8")
-        sources = ["pyproject.toml", asked]
-        uv("pip", "compile", *sources, *extras, *resolution, *wheels_only, "--python", python, "-o", pins)
+        uv(
+            "pip",
+            "compile",
+            "pyproject.toml",
+            asked,
+            *extras,
+            *resolution,
+            *wheels_only,
+            "--python",
+            python,
+            "-o",
+            pins,
+        )
         uv("venv", "--python", python, inside)
         uv("pip", "install", "--python", inside, *wheels_only, "-r", pins, wheel, *WITH)
         print(f"== {hosts} hosts:", " ".join(pins.read_text("utf-8").split()), flush=True)

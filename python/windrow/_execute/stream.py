@@ -22,7 +22,7 @@ from .level import Level
 from .run_metrics import Report, Run, log_in_task, logging_enabled
 from .sectioned import ExchangeSummaries
 from .steps import run_steps
-from .user_functions import with_user_traceback
+from .user_functions import with_message_first
 from .worker import spark_task
 
 __all__ = ["FinalProjection", "Operator", "stream_operator"]
@@ -197,7 +197,7 @@ class Operator:
             partition=None if task is None else task.partitionId(),
         )
         computed = run.output(self._compute_batches(run.input(batches), run))
-        return computed if task is None else with_user_traceback(computed)
+        return computed if task is None else with_message_first(computed)
 
     def summarise(self, batches: Iterable[pa.RecordBatch]) -> tuple[int, list[bytes]]:
         """Summarise rows for tasks that hold other rows of the same partitions.

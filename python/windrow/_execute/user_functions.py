@@ -6,6 +6,7 @@ import array
 import collections
 import copyreg
 import datetime as dt
+import os
 import pickle
 import struct
 import sys
@@ -21,12 +22,12 @@ from typing import Any, ClassVar, Final
 import pyarrow as pa
 
 from .._model.tokens import unique_token
-from ..exceptions import DataError, UserError
+from ..exceptions import DataError, UserError, WindrowError
 from .arrow_columns import as_single_array
 from .lossless import fits, same_fields
 from .validation import Checker
 
-__all__ = ["Aggregate", "Frames", "Partitions", "UserFunction", "with_user_traceback"]
+__all__ = ["Aggregate", "Frames", "Partitions", "UserFunction", "with_message_first"]
 
 _CONSTANT: Final = frozenset(
     [dt.date, dt.datetime, dt.time, dt.timedelta, dt.timezone, Decimal, Fraction, uuid.UUID, range, type]
@@ -216,13 +217,19 @@ def _missing_to_none(results: list[Any]) -> list[Any]:
     )
 
 
-def with_user_traceback(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield batches; a failure's message gets the user's traceback, as Spark's driver sees the message alone."""
+def with_message_first(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield a Spark task's batches; a failure's message comes first in what the driver shows of it.
+
+    The driver has nothing but the text that PySpark's worker sends: the traceback, and the message at its end. So the
+    worker, which ends with the task's failure, is told to send no traceback but that of the user's own function.
+    """
     try:
         yield from batches
-    except UserError as error:
+    except WindrowError as error:
+        if not os.environ.get("WINDROW_FULL_TRACEBACK"):
+            os.environ["SPARK_HIDE_TRACEBACK"] = "1"
         cause = error.__cause__
-        if cause is None:
+        if not isinstance(error, UserError) or cause is None:
             raise
         text = "".join(traceback.format_exception(type(cause), cause, cause.__traceback__))
         raise UserError(f"{error}\n\n{text.rstrip()}") from cause

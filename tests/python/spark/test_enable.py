@@ -211,12 +211,12 @@ def test_explain(spark, t):
     )
     with wr.config(engine="windrow"):
         for explained in (wr.spark.explain(query), wr.explain(query)):
-            found = {row["name"]: (row["sort"].partition(",")[0], row["strategy"]) for row in explained.rows}
+            found = {row["name"]: (row["sort"].partition(",")[0], row["strategy"] == "spark") for row in explained.rows}
             assert found == {
-                "r": ("stage 1", "scan"),
-                "s": ("stage 2", "scan"),
-                "c": ("Spark", "spark"),
-                "m": ("stage 3", "deque"),
+                "r": ("stage 1", False),
+                "s": ("stage 2", False),
+                "c": ("Spark", True),
+                "m": ("stage 3", False),
             }
         [left] = [row for row in explained.rows if row["name"] == "c"]
         assert left["reason"] == "windrow has no function count_min_sketch"
@@ -277,6 +277,20 @@ def test_types_that_arrow_does_not_tell(spark, t):
         assert nodes(frame) == (1, 0)
         assert frame.schema == expected.schema
         assert rows(frame) == rows(expected)
+
+
+def test_a_tasks_error_has_its_message_first(spark, monkeypatch):
+    """What Spark shows of a task that fails is windrow's error, without the frames of PySpark's worker."""
+    spark.range(10).selectExpr("id", "9223372036854775807 - id AS v").createOrReplaceTempView("large")
+    monkeypatch.setitem(spark.sparkContext.environment, "WINDROW_FULL_TRACEBACK", "")
+    for query in ("SELECT sum(v) OVER () s FROM large", "SELECT sum(v) OVER (PARTITION BY id % 2) s FROM large"):
+        with wr.spark.accelerated(spark, engine="windrow"), pytest.raises(Exception) as raised:
+            spark.sql(query).collect()
+        text = str(raised.value)
+        assert "Traceback" not in text
+        at = text.index("windrow.exceptions.")
+        assert text[at:].startswith("windrow.exceptions.ArithmeticOverflowError: sum(v) OVER (")
+    spark.catalog.dropTempView("large")
 
 
 def test_a_failure_leaves_sparks_plan(spark, t, monkeypatch):

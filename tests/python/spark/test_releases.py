@@ -36,8 +36,9 @@ def table():
             "v": [rng.choice([None, *range(9)]) for _ in range(rows)],
             "x": [rng.choice([None, -0.0, 1.5, float("nan"), 2.0**60]) for _ in range(rows)],
             "at": pa.array(
-            [datetime(2024, 1, 1 + rng.randrange(28), rng.randrange(24)) for _ in range(rows)], pa.timestamp("us", "UTC")
-        ),
+                [datetime(2024, 1, 1 + rng.randrange(28), rng.randrange(24)) for _ in range(rows)],
+                pa.timestamp("us", "UTC"),
+            ),
         }
     )
 
