@@ -1,0 +1,174 @@
+"""Window calls in the plan of a LazyFrame: one Polars expression for all calls of a set.
+
+    with_columns(map_batches(the columns that the calls read) AS a struct) -> select(columns, the struct's fields)
+
+The expression is neither elementwise nor a scalar, so Polars calls it once with all rows, also in its streaming engine,
+and moves no filter and no slice below it. Columns that no call reads are Polars' own matter: they are read only if the
+result has them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from .._execute.evaluate import Expressions, polars_errors_translated
+from .._execute.run_metrics import Run, current_reporter, measure
+from .._execute.steps import run_steps
+from .._model.calls import Call, Derived
+from .._model.expressions import Scalar
+from .._model.names import unused_name
+from .._model.replace import replace
+from .._parse.items import read_items
+from .._plan.bind import plan_steps
+from .._plan.steps import NamedScalar, Project, StepPlan
+from ..exceptions import SpecError
+from ..settings import Options, current
+from .base import schema_of
+from .polars_steps import PolarsRunner, Working, refuse_repeated, types_of
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["condition_of", "expression_of", "run_lazy"]
+
+# The struct's column is named after the calls, up to so many characters.
+_MAX_NAME = 160
+
+
+def run_lazy(frame: pl.LazyFrame, plan: StepPlan, *, presorted: bool) -> pl.LazyFrame:
+    """Add the steps of a plan to the plan of a LazyFrame. Errors are raised now; rows are read when it is collected.
+
+    Parameters
+    ----------
+    frame
+        The frame.
+    plan
+        The plan.
+    presorted
+        Whether the rows must already be grouped and ordered.
+
+    Returns
+    -------
+    polars.LazyFrame
+        The LazyFrame, with the schema of its result.
+    """
+    import polars as pl
+
+    columns = plan.project.columns
+    refuse_repeated(columns)
+    schema = frame.collect_schema()
+    computed = [(name, i) for name, i in columns if i >= plan.width]
+    if not computed:
+        return frame.select([_column(plan.names[i]).alias(name) for name, i in columns])
+    if not plan.width:  # a column that carries the number of rows
+        frame = frame.with_row_index("rows")
+        schema = frame.collect_schema()
+    passed_on = [plan.names[i] for _, i in columns if i < plan.width]
+    rows = (passed_on or list(schema))[0]
+    struct = _struct(schema, plan, computed, rows, presorted=presorted)
+    text = f"windrow: {plan.shown()}"
+    hidden = unused_name(text if len(text) <= _MAX_NAME else f"{text[: _MAX_NAME - 3]}...", {n.lower() for n in schema})
+    results = pl.col(hidden).struct
+    return frame.with_columns(struct.alias(hidden)).select(
+        [
+            results.field(name).alias(name) if i >= plan.width else _column(plan.names[i]).alias(name)
+            for name, i in columns
+        ]
+    )
+
+
+def _struct(
+    schema: pl.Schema, plan: StepPlan, computed: Sequence[tuple[str, int]], rows: str, *, presorted: bool
+) -> pl.Expr:
+    """Make the expression whose fields are the results of a plan; the column ``rows`` says how many rows there are."""
+    import polars as pl
+
+    read = [plan.names[i] for i in plan.columns_computed_from()] or [rows]
+    own = replace(plan, steps=(*plan.steps[:-1], Project(tuple(computed))))
+    options = current()
+    # a run over no rows finds mistakes, and gives the types
+    nothing = Working(pl.DataFrame(schema={name: schema[name] for name in read}))
+    result = run_steps(PolarsRunner(own, Run(str), options, presorted=False), nothing, own).schema
+    report = current_reporter()  # Polars may call this on another thread
+
+    def compute(series: Sequence[pl.Series]) -> pl.Series:
+        # by position: within group_by, Polars passes series without names
+        frame = pl.DataFrame(dict(zip(read, series, strict=True)))
+        with measure(plan.shown, frame.height, report) as run:
+            made = run_steps(PolarsRunner(own, run, options, presorted=presorted), Working(frame), own)
+        return made.to_struct()
+
+    return pl.map_batches([_column(name) for name in read], compute, return_dtype=pl.Struct(result))
+
+
+def _column(name: str) -> pl.Expr:
+    """Give a column of exactly that name, which Polars takes for a pattern if it is written ``^...$`` or ``*``."""
+    import polars as pl
+    import polars.selectors as cs
+
+    pattern = name == "*" or (name.startswith("^") and name.endswith("$"))
+    return cs.by_name(name).as_expr() if pattern else pl.col(name)
+
+
+def expression_of(item: Call | Derived, schema: Any) -> pl.Expr:
+    """Make a Polars expression of a call, over columns of a schema.
+
+    Parameters
+    ----------
+    item
+        The call, or an expression over calls.
+    schema
+        A Polars schema or frame, or whatever has an Arrow schema.
+
+    Returns
+    -------
+    polars.Expr
+        The expression, named as the call's column.
+    """
+    import polars as pl
+
+    if isinstance(schema, (pl.DataFrame, pl.LazyFrame)):
+        schema = schema.collect_schema()
+    elif not isinstance(schema, pl.Schema):
+        schema = pl.DataFrame(schema_of(schema).arrow.empty_table()).schema
+    names = schema.names()
+    plan = plan_steps(read_items([item], {}, names, selecting=True), names, selecting=True)
+    if not names:
+        raise SpecError(f"{item.sql}: the schema has no columns, and a Polars expression reads at least one")
+    ((name, _),) = plan.project.columns
+    return _struct(schema, plan, plan.project.columns, names[0], presorted=False).struct.field(name)
+
+
+def condition_of(frame: pl.LazyFrame, condition: Scalar, options: Options) -> pl.Expr:
+    """Convert a condition to a Polars expression, and check it against a frame's columns and types.
+
+    Parameters
+    ----------
+    frame
+        The frame to be filtered.
+    condition
+        The condition.
+    options
+        The settings in force.
+
+    Returns
+    -------
+    polars.Expr
+        The expression.
+
+    Raises
+    ------
+    SpecError
+        If it names an unknown column, or is not boolean.
+    """
+    import polars as pl
+
+    schema = frame.collect_schema()
+    scalar = NamedScalar("", condition, str(condition))
+    expressions = Expressions([scalar], types_of(schema), options)
+    with polars_errors_translated([scalar]):
+        dtype = pl.DataFrame(schema=schema).lazy().select(expressions.exprs[0]).collect_schema()[""]
+    if dtype not in (pl.Boolean, pl.Null):
+        raise SpecError(f"WHERE {condition} gives {dtype}, and a condition gives true or false")
+    return expressions.condition()
