@@ -36,7 +36,7 @@ class Dictionaries:
     """
 
     def __init__(self, schema: pa.Schema, calls: Sequence[BoundCall]) -> None:
-        self._calls = list(calls)
+        self._calls = calls
         #: Of each call whose results are values of a dictionary column, or lists of such: that column, by call name.
         self._sources = {call.name: name for call in calls if (name := _source(call, schema)) is not None}
         #: The calls whose results are positions of categories.
@@ -85,7 +85,7 @@ class Dictionaries:
                 if value is not None and len(known) and value not in known.to_pylist():
                     raise _unknown_category(call, value, name)
 
-    def by_position(self, table: pa.Table) -> tuple[pa.Table, list[BoundCall]]:
+    def by_position(self, table: pa.Table) -> tuple[pa.Table, Sequence[BoundCall]]:
         """Have calls compare ordered categories by their positions, in columns that a table gets for that.
 
         Parameters

@@ -22,15 +22,14 @@ from .._execute.steps import run_steps
 from .._model.expressions import Literal, is_instance_by_name
 from .._model.outputs import Output
 from .._model.windows import Window
-from .._parse.items import read_items
 from .._parse.query import Query
-from .._plan.bind import plan_steps
 from .._plan.bound import BoundCall
 from .._plan.levels import levels
 from .._plan.steps import Project, StepPlan
 from ..exceptions import DataError, SpecError, UnsupportedError, WindrowError
 from ..settings import current
 from .base import ComputeArguments, FrameSchema
+from .planning import plan_items
 from .query import QueryHost, not_boolean
 
 if TYPE_CHECKING:
@@ -64,10 +63,11 @@ class PandasHost(QueryHost):
     def plan(self, frame: Any, items: Sequence[Any], named: Mapping[str, Any], *, selecting: bool) -> StepPlan:
         """Plan the steps that give some items; a column whose label is no string is named by its text."""
         names = names_of(frame)
+        # the names of such labels alone say what the plan is
+        plain = all(type(label) is str for label in frame.columns)
         with _index_level_hint(frame):
-            outputs = read_items(items, named, names, selecting=selecting)
-            refuse_numbers(outputs, frame, names)
-            return plan_steps(outputs, names, selecting=selecting)
+            check = None if plain else lambda outputs: refuse_numbers(outputs, frame, names)
+            return plan_items(items, named, names, selecting=selecting, check=check)
 
     def run(self, frame: Any, plan: StepPlan, arguments: ComputeArguments) -> Any:
         """Run the steps of a plan over a frame; the index stays."""

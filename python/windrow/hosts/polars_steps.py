@@ -29,13 +29,21 @@ __all__ = ["PolarsRunner", "Working", "arrow_schema", "refuse_repeated", "types_
 
 @dataclass(slots=True)
 class Working:
-    """A DataFrame with the columns that earlier steps added."""
+    """A DataFrame, and beside it the columns that steps have added: a frame of both is made only if it is needed."""
 
     frame: pl.DataFrame
+    added: dict[str, pl.Series] = field(default_factory=dict)
     #: The names of the columns that hold ordered categories as text.
     ordered: dict[str, str] = field(default_factory=dict)
     #: Names for hidden columns in messages.
     texts: dict[str, str] = field(default_factory=dict)
+
+    def __getitem__(self, name: str) -> pl.Series:
+        return self.added[name] if name in self.added else self.frame.get_column(name)
+
+    def merged(self) -> pl.DataFrame:
+        """Give all columns as one frame."""
+        return self.frame.hstack(list(self.added.values())) if self.added else self.frame
 
 
 class PolarsRunner:
@@ -60,18 +68,17 @@ class PolarsRunner:
     def evaluate(self, working: Working, step: Evaluate) -> Working:
         """Add the results of scalar expressions."""
         with self._run.stage("evaluate"):
-            types = types_of(working.frame.schema, working.ordered)
-            expressions = Expressions(step.scalars, types, self._options)
-            frame = expressions.with_expressions(working.frame)
+            frame = working.merged()
+            expressions = Expressions(step.scalars, types_of(frame.schema, working.ordered), self._options)
+            frame = expressions.with_expressions(frame)
+        added = working.added | {s.name: frame.get_column(s.name) for s in step.scalars}
         texts = working.texts | {s.name: s.text for s in step.scalars}
-        return Working(frame, working.ordered | expressions.ordered, texts)
+        return Working(working.frame, added, working.ordered | expressions.ordered, texts)
 
     def compute(self, working: Working, step: Compute) -> Working:
         """Add the results of calls."""
         import polars as pl
 
-        frame = working.frame
-        schema = frame.schema
         with self._run.stage("evaluate"):
             table = _read(working, step)
         known = {**ordered_columns(table.schema), **working.ordered}
@@ -80,11 +87,9 @@ class PolarsRunner:
         )
         ordered = working.ordered | ordered_results(step.calls, fields, working.ordered)
         self._run.metrics.sections += 1
-        made = [_decimals(column, call) for column, call in zip(columns, step.calls, strict=True)]
-        computed = pl.DataFrame(pa.table(made, names=[c.name for c in step.calls]))
         results = {
-            call.name: _restore(series, call, schema)
-            for series, call in zip(computed.iter_columns(), step.calls, strict=True)
+            call.name: _restore(series, call, working)
+            for series, call in zip(_series(columns, step.calls), step.calls, strict=True)
         }
         if self._explained is not None:
             types = [results[call.name].dtype for call in step.calls]
@@ -92,18 +97,22 @@ class PolarsRunner:
                 replace(row, type="Enum" if isinstance(dtype, pl.Enum) else str(dtype))
                 for row, dtype in zip(self._explained[-1], types, strict=True)
             ]
-        hidden = set(step.names[self._plan.width :]).difference(self._plan.names[i] for i in step.keeps)
-        # by name, because Polars renames '' in a list of Series
-        kept = {name: frame[name] for name in frame.columns if name not in hidden}
-        return Working(pl.DataFrame(kept | results), ordered, working.texts)
+        kept = {self._plan.names[i] for i in step.keeps}
+        added = {name: series for name, series in (working.added | results).items() if name in kept}
+        return Working(working.frame, added, ordered, working.texts)
 
     def project(self, working: Working, step: Project) -> pl.DataFrame:
         """Choose the columns of the result."""
         import polars as pl
 
         refuse_repeated(step.columns)
-        names = self._plan.names
-        return pl.DataFrame({name: working.frame[names[i]] for name, i in step.columns})
+        names, frame, width = self._plan.names, working.frame, self._plan.width
+        if width and step.columns[:width] == tuple(zip(frame.columns, range(width), strict=False)):
+            new = [working.added[names[i]].alias(name) for name, i in step.columns[width:] if i >= width]
+            if len(new) == len(step.columns) - width:
+                return frame.hstack(new)
+        # by name, because Polars renames '' in a list of Series
+        return pl.DataFrame({name: working[names[i]] for name, i in step.columns})
 
 
 def refuse_repeated(columns: Sequence[tuple[str, int]]) -> None:
@@ -151,36 +160,54 @@ def _refuse_unreadable(name: str, dtype: pl.DataType, *, shown: bool = False) ->
 
     ``shown`` means that the name is the text of an expression.
     """
+    reason = _why_unreadable(dtype)
+    if reason is None:
+        return
+    of_column, text = reason
+    column = f"column {name!r}"
+    raise UnsupportedError(f"{name if shown and not of_column else column} {text}")
+
+
+@cache
+def _why_unreadable(dtype: pl.DataType) -> tuple[bool, str] | None:
+    """Say why Arrow has no equivalent of a type, and whether only a column can have it; None if it has one."""
     import polars as pl
 
     extension = getattr(pl, "BaseExtension", getattr(pl, "Extension", None))
     if isinstance(dtype, pl.Object):
-        raise UnsupportedError(
-            f"column {name!r} holds Python objects (Object), of which Polars gives addresses alone; give it a type"
-        )
+        return True, "holds Python objects (Object), of which Polars gives addresses alone; give it a type"
     if extension is not None and isinstance(dtype, extension):
-        raise UnsupportedError(
-            f"column {name!r} is of the extension type {dtype}, which would be read as its storage; cast it to a type "
-            "that has the values you mean"
+        text = (
+            f"is of the extension type {dtype}, which would be read as its storage; cast it to a type that has the "
+            "values you mean"
         )
+        return True, text
     if (found := re.search("U?Int128", str(dtype))) is not None:
-        raise UnsupportedError(
-            f"{name if shown else f'column {name!r}'} is {dtype}, and Arrow has no {found[0]}; cast it to Int64 or "
-            "Decimal(38, 0)"
-        )
+        return False, f"is {dtype}, and Arrow has no {found[0]}; cast it to Int64 or Decimal(38, 0)"
+    return None
 
 
 def _read(working: Working, step: Compute) -> pa.Table:
     """Return the columns that calls read as Arrow arrays, with Polars' buffers."""
+    if not step.reads:
+        return input_table(step, [], working.frame.height)
+    columns = {name: working[name] for name in (step.names[i] for i in step.reads)}
+    for name, series in columns.items():
+        _refuse_unreadable(working.texts.get(name, name), series.dtype, shown=name in working.texts)
+    try:
+        return pa.Table.from_arrays(list(map(pa.chunked_array, columns.values())), list(columns))
+    except pa.ArrowException as error:
+        raise DataError(f"the frame cannot be read as Arrow: {error}") from error
+
+
+def _series(columns: Sequence[pa.ChunkedArray], calls: Sequence[BoundCall]) -> list[pl.Series]:
+    """Give the results of calls to Polars."""
     import polars as pl
 
-    frame = working.frame
-    for name in (step.names[i] for i in step.reads):
-        _refuse_unreadable(working.texts.get(name, name), frame.schema[name], shown=name in working.texts)
-    if not step.reads:
-        return input_table(step, [], frame.height)
-    read = dict.fromkeys(n for call in step.calls for n in call.columns_read())
-    return _as_arrow(pl.DataFrame({n: frame[n] for n in read}))
+    if all(pa.types.is_integer(c.type) or pa.types.is_floating(c.type) for c in columns):  # needs no table
+        return [pl.Series(call.name, column) for call, column in zip(calls, columns, strict=True)]
+    made = [_decimals(column, call) for column, call in zip(columns, calls, strict=True)]
+    return pl.DataFrame(pa.table(made, names=[c.name for c in calls])).get_columns()
 
 
 def _as_arrow(frame: pl.DataFrame) -> pa.Table:
@@ -202,14 +229,16 @@ def _decimals(column: pa.ChunkedArray, call: BoundCall) -> pa.ChunkedArray:
     return column.cast(pa.decimal128(kind.precision, kind.scale))
 
 
-def _restore(series: pl.Series, call: BoundCall, schema: Mapping[str, pl.DataType]) -> pl.Series:
+def _restore(series: pl.Series, call: BoundCall, working: Working) -> pl.Series:
     """Cast results over an Enum or Categorical column to the column's type; in Arrow they are dictionaries."""
     import polars as pl
 
-    source = schema.get(call.argument_column() or "")
-    if call.user is not None or not isinstance(source, (pl.Enum, pl.Categorical)):
+    dtype, argument = series.dtype, call.argument_column()
+    if argument is None or call.user is not None or dtype.is_numeric():
         return series
-    dtype = series.dtype
+    source = working[argument].dtype
+    if not isinstance(source, (pl.Enum, pl.Categorical)):
+        return series
     restored = series
     if isinstance(dtype, pl.List) and isinstance(dtype.inner, (pl.Enum, pl.Categorical)):
         restored = series.cast(pl.List(source))
