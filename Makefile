@@ -216,6 +216,7 @@ bench:
 .PHONY: bench-compare
 bench-compare: build
 	@"$(PY)" -m benches.compare $(ARGS)
+	@$(if $(ARGS),,"$(PY)" -m benches.compare.frames)
 
 ## bench-spark: windrow inside PySpark beside Spark's own windows, then windows without PARTITION BY over all tasks
 .PHONY: bench-spark

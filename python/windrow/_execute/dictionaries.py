@@ -38,12 +38,14 @@ class Dictionaries:
     def __init__(self, schema: pa.Schema, calls: Sequence[BoundCall]) -> None:
         self._calls = calls
         #: Of each call whose results are values of a dictionary column, or lists of such: that column, by call name.
-        self._sources = {call.name: name for call in calls if (name := _source(call, schema)) is not None}
+        self._sources: dict[str, str] = {}
         #: The calls whose results are positions of categories.
         self._position_results: set[str] = set()
         #: Of which column the columns of positions have them.
         self._positions: dict[str, str] = {}
         self._types = {f.name: _item(f.type) for f in schema if pa.types.is_dictionary(_item(f.type))}
+        if self._types:
+            self._sources = {call.name: name for call in calls if (name := _source(call, schema)) is not None}
         self._source_columns = set(self._sources.values())
         self._merged: dict[str, pa.Array] = {}
 
@@ -162,6 +164,8 @@ class Dictionaries:
         list of pyarrow.Field
             The fields.
         """
+        if not self._types:
+            return list(fields)
         return [f.with_type(self._type(call, f.type)) for call, f in zip(self._calls, fields, strict=True)]
 
     def with_source_dictionaries(self, columns: Sequence[Any]) -> list[Any]:
@@ -184,6 +188,8 @@ class Dictionaries:
         DataError
             If there are more categories than the type of their indices can tell apart.
         """
+        if not self._types:
+            return list(columns)
         return [self._with_source_dictionary(call, c) for call, c in zip(self._calls, columns, strict=True)]
 
     def _type(self, call: BoundCall, given: pa.DataType) -> pa.DataType:

@@ -16,7 +16,7 @@ from .._scalars.to_polars import within_limits
 from ..exceptions import SpecError
 from ..settings import current
 from .base import ComputeArguments, FrameSchema
-from .polars_lazy import condition_of, run_lazy
+from .polars_lazy import condition_of, filter_below, run_lazy
 from .polars_rows import columns_and_other_rows
 from .polars_steps import PolarsRunner, Working, arrow_schema
 from .query import QueryHost, not_boolean
@@ -93,7 +93,7 @@ class PolarsHost(QueryHost):
 
     def columns(self, frame: Any) -> list[str]:
         """List the names of a frame's columns."""
-        return list(frame.collect_schema().names())
+        return list(frame.collect_schema().names() if _is_lazy(frame) else frame.columns)
 
     def run(self, frame: Any, plan: StepPlan, arguments: ComputeArguments) -> Any:
         """Run the steps of a plan over a DataFrame, or add them to the plan of a LazyFrame."""
@@ -120,7 +120,8 @@ class PolarsHost(QueryHost):
     def where(self, frame: Any, condition: Scalar) -> Any:
         """Keep the rows for which a condition is true; for a LazyFrame, in its plan."""
         if _is_lazy(frame):
-            return frame.filter(condition_of(frame, condition, current()))
+            below = filter_below(frame, condition)
+            return frame.filter(condition_of(frame, condition, current())) if below is None else below
         return super().where(frame, condition)
 
     def keep_rows(self, frame: Any, keep: str, text: str) -> Any:

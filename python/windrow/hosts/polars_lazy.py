@@ -9,19 +9,21 @@ result has them.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._execute.evaluate import Expressions, polars_errors_translated
 from .._execute.run_metrics import Run, current_reporter, measure
 from .._execute.steps import run_steps
 from .._model.calls import Call, Derived
-from .._model.expressions import Scalar
+from .._model.expressions import HostExpression, Scalar
 from .._model.names import unused_name
 from .._model.replace import replace
 from .._parse.items import read_items
+from .._parse.sql_text import columns_of
 from .._plan.bind import plan_steps
-from .._plan.steps import NamedScalar, Project, StepPlan
+from .._plan.steps import Evaluate, NamedScalar, Project, StepPlan
 from ..exceptions import SpecError
 from ..settings import Options, current
 from .base import schema_of
@@ -30,7 +32,20 @@ from .polars_steps import PolarsRunner, Working, refuse_repeated, types_of
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["condition_of", "expression_of", "run_lazy"]
+__all__ = ["condition_of", "expression_of", "filter_below", "run_lazy"]
+
+
+class _Origin(NamedTuple):
+    """What a LazyFrame with results was made of."""
+
+    frame: pl.LazyFrame
+    plan: StepPlan
+    presorted: bool
+    options: Options
+
+
+#: The origins of LazyFrames that exist, by their ids: a LazyFrame has no hash.
+_ORIGINS: dict[int, tuple[weakref.ref[pl.LazyFrame], _Origin]] = {}
 
 # The struct's column is named after the calls, up to so many characters.
 _MAX_NAME = 160
@@ -57,6 +72,7 @@ def run_lazy(frame: pl.LazyFrame, plan: StepPlan, *, presorted: bool) -> pl.Lazy
 
     columns = plan.project.columns
     refuse_repeated(columns)
+    origin = _Origin(frame, plan, presorted, current())
     schema = frame.collect_schema()
     computed = [(name, i) for name, i in columns if i >= plan.width]
     if not computed:
@@ -70,12 +86,51 @@ def run_lazy(frame: pl.LazyFrame, plan: StepPlan, *, presorted: bool) -> pl.Lazy
     text = f"windrow: {plan.shown()}"
     hidden = unused_name(text if len(text) <= _MAX_NAME else f"{text[: _MAX_NAME - 3]}...", {n.lower() for n in schema})
     results = pl.col(hidden).struct
-    return frame.with_columns(struct.alias(hidden)).select(
+    result = frame.with_columns(struct.alias(hidden)).select(
         [
             results.field(name).alias(name) if i >= plan.width else _column(plan.names[i]).alias(name)
             for name, i in columns
         ]
     )
+    key = id(result)
+    _ORIGINS[key] = weakref.ref(result, lambda _: _ORIGINS.pop(key, None)), origin
+    return result
+
+
+def filter_below(frame: pl.LazyFrame, condition: Scalar) -> pl.LazyFrame | None:
+    """Filter the rows that go into the windows of a LazyFrame, where that keeps the same rows and their results.
+
+    That is so if the condition reads keys by which all calls partition, so that it keeps partitions whole.
+
+    Parameters
+    ----------
+    frame
+        The frame.
+    condition
+        The condition.
+
+    Returns
+    -------
+    polars.LazyFrame or None
+        The result; None if the filter must come after the windows.
+    """
+    _, origin = _ORIGINS.get(id(frame), (None, None))
+    read = columns_of(condition)
+    if origin is None or not read or origin.options != current():
+        return None
+    plan = origin.plan
+    calls = [call for step in plan.computes() for call in step.calls]
+    keys = set.intersection(*(set(call.partition_by) for call in calls)) if calls else set()
+    passed_on = {name: i for name, i in plan.project.columns if i < plan.width and plan.names[i] == name}
+    named = {name.lower(): [n for n in plan.names if n.lower() == name.lower()] for name in read}
+    of_keys = all(len(names) == 1 and names[0] in keys and names[0] in passed_on for names in named.values())
+    expressions = [s.expression for step in plan.steps if isinstance(step, Evaluate) for s in step.scalars]
+    if not of_keys or any(isinstance(e, HostExpression) and e.other_rows for e in (*expressions, condition)):
+        return None
+    below = filter_below(origin.frame, condition)
+    if below is None:
+        below = origin.frame.filter(condition_of(origin.frame, condition, origin.options))
+    return run_lazy(below, plan, presorted=origin.presorted)
 
 
 def _struct(
