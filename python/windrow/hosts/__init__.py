@@ -10,11 +10,12 @@ from .duckdb import DuckDBHost
 from .pandas import PandasHost
 from .polars import PolarsHost, PolarsReader
 from .polars_lazy import expression_of
+from .scans import DataFusionHost, DatasetHost
 from .spark import SparkHost, SparkReader
 
 __all__: list[str] = []
 
-for _host in (ArrowHost(), PolarsHost(), PandasHost(), DuckDBHost(), SparkHost()):
+for _host in (ArrowHost(), PolarsHost(), PandasHost(), DuckDBHost(), DatasetHost(), DataFusionHost(), SparkHost()):
     register_host(_host)
 register_host(StreamHost(), fallback=True)
 

@@ -253,11 +253,6 @@ def host_of(frame: Any) -> Host:
     for host in _FALLBACKS:
         if host.accepts(frame):
             return host
-    if type(frame).__module__.startswith("pyarrow._dataset"):
-        raise SpecError(
-            f"{type(frame).__name__} is read piece by piece; write dataset.to_table(), or "
-            "dataset.scanner().to_reader() to stream it"
-        )
     kind = type(frame).__name__
     instead = ""
     if isinstance(frame, Mapping):
