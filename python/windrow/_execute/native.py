@@ -110,6 +110,8 @@ def kept_plan(
     Plan
         The native plan.
     """
+    if any(t.num_fields or pa.types.is_dictionary(t) for t in schema.types):
+        return make_plan(schema, calls, options, ordered)  # equal types may differ in the metadata of fields within
     key = id(calls), schema, tuple(ordered or ()), *options.native().values()
     kept = _PLANS.get(key)
     if kept is not None:
