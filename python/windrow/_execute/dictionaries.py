@@ -343,7 +343,7 @@ def _plain(values: pa.Array) -> pa.Array:
 
 def _item(data_type: pa.DataType) -> pa.DataType:
     """Give the type of what lists hold, or the type itself."""
-    while is_list(data_type):
+    while data_type.num_fields and is_list(data_type):
         data_type = data_type.value_type
     return data_type
 

@@ -197,7 +197,8 @@ class Level:
                 is_ascending, last = _check_ascending(batch[self._row_number_column], last, is_ascending)
             inputs.append(self._input_table(batch, run, checker))
             dictionaries.observe(inputs[-1])
-            bytes_held += batch_bytes(batch, seen)
+            if row_budget is not None or self._row_number_column is not None:
+                bytes_held += batch_bytes(batch, seen)
             if row_budget is not None and bytes_held * SORT_MEMORY_FACTOR > row_budget:
                 inputs.clear()
                 # now it is known how much memory making the batches takes
