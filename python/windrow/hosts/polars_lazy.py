@@ -24,7 +24,7 @@ from .._parse.items import read_items
 from .._parse.sql_text import columns_of
 from .._plan.bind import plan_steps
 from .._plan.steps import Evaluate, NamedScalar, Project, StepPlan
-from ..exceptions import SpecError
+from ..exceptions import SpecError, WindrowError
 from ..settings import Options, current
 from .base import schema_of
 from .polars_steps import PolarsRunner, Working, refuse_repeated, types_of
@@ -150,11 +150,26 @@ def _struct(
     def compute(series: Sequence[pl.Series]) -> pl.Series:
         # by position: within group_by, Polars passes series without names
         frame = pl.DataFrame(dict(zip(read, series, strict=True)))
-        with measure(plan.shown, frame.height, report) as run:
-            made = run_steps(PolarsRunner(own, run, options, presorted=presorted), Working(frame), own)
+        try:
+            with measure(plan.shown, frame.height, report) as run:
+                made = run_steps(PolarsRunner(own, run, options, presorted=presorted), Working(frame), own)
+        except WindrowError as error:
+            raise _same_when_made_anew(error) from error.__cause__
         return made.to_struct()
 
     return pl.map_batches([_column(name) for name in read], compute, return_dtype=pl.Struct(result))
+
+
+def _same_when_made_anew(error: WindrowError) -> WindrowError:
+    """Return an error like another, of a class that gives that other one when an error is made of it.
+
+    Polars makes an error of an expression anew, of its class and a longer message: causes and attributes would be lost.
+    """
+    cls = type(error)
+    carrier_class = type(cls.__name__, (cls,), {"__new__": lambda _, *args: error, "__module__": cls.__module__})
+    carrier: WindrowError = cls.__new__(carrier_class, *error.args)
+    carrier.__dict__.update(error.__dict__)
+    return carrier
 
 
 def _column(name: str) -> pl.Expr:

@@ -194,7 +194,16 @@ class TestToPolars:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_errors_keep_their_class(engine):
-    lazy = wr.with_columns(pl.LazyFrame({"x": [2**62, 2**62]}), wr.sum("x").over().alias("s"))
-    with pytest.raises(wr.ArithmeticOverflowError, match=r"sum\(x\) OVER \(\)"):
-        lazy.collect(engine=engine)
+def test_errors_are_those_of_an_eager_frame(engine):
+    def fail(part):
+        raise KeyError("the user's")
+
+    frame = pl.DataFrame({"x": [2**62, 2**62]})
+    for call in (wr.sum("x").over(), wr.partition_function(fail, "x", returns=pa.int64()).over()):
+        with pytest.raises(wr.WindrowError) as eager:
+            wr.with_columns(frame, s=call)
+        with pytest.raises(type(eager.value)) as lazy:
+            wr.with_columns(frame.lazy(), s=call).collect(engine=engine)
+        assert str(lazy.value) == str(eager.value)
+        assert type(lazy.value).__name__ == type(eager.value).__name__
+        assert repr(lazy.value.__cause__) == repr(eager.value.__cause__)
