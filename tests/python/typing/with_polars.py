@@ -28,7 +28,8 @@ def results() -> None:
 def methods() -> None:
     assert_type(windrow.polars.Frame(frame).with_columns(call, t=call), pl.DataFrame)
     assert_type(windrow.polars.LazyFrame(frame.lazy()).filter("k = 1").collect(), pl.DataFrame)
-    frame.select(call.to_polars(frame.schema))
+    expression: pl.Expr = call.to_polars(frame.schema)
+    expression.alias("s")
 
 
 def taken() -> None:
