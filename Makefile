@@ -217,6 +217,7 @@ bench:
 .PHONY: bench-compare
 bench-compare: build
 	@"$(PY)" -m benches.compare $(ARGS)
+	@$(if $(ARGS),,"$(PY)" -m benches.compare.frames)
 
 ## bench-spark: windrow inside PySpark beside Spark's own windows, windows without PARTITION BY over all tasks, whole sessions
 .PHONY: bench-spark

@@ -94,8 +94,9 @@ def with_columns(
     ----------
     frame
         A polars DataFrame or LazyFrame, a pyarrow Table, RecordBatch or RecordBatchReader, a pandas DataFrame, a
-        PySpark DataFrame (Classic or Connect), or any object with ``__arrow_c_stream__``. Frames in memory keep their
-        row order. In pandas frames NaN is a missing value.
+        PySpark DataFrame (Classic or Connect), or any object with ``__arrow_c_stream__``. A pyarrow Dataset or Scanner,
+        a DuckDB relation or a DataFusion DataFrame, of which only the columns are read that are needed. Frames in
+        memory keep their row order. In pandas frames NaN is a missing value.
     *exprs
         Calls such as ``wr.sum("x").over(w)``, SQL strings such as ``"sum(x) OVER (PARTITION BY k) AS s"``, on Spark
         also PySpark Columns such as ``F.col("x") - F.lag("x").over(window)``, and dicts of names to any of these.
@@ -117,7 +118,8 @@ def with_columns(
     Returns
     -------
     same kind as ``frame``
-        A pyarrow Table for other objects with ``__arrow_c_stream__``. Unchanged columns keep their buffers.
+        A pyarrow Table for Datasets, Scanners, relations and other objects with ``__arrow_c_stream__``. Unchanged
+        columns keep their buffers.
 
     Raises
     ------

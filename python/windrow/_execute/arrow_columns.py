@@ -165,6 +165,8 @@ def with_buffers(array: pa.Array) -> pa.Array:
     data_type = array.type
     if not len(array):
         return _empty(data_type)
+    if pa.types.is_primitive(data_type):
+        return array
     if isinstance(data_type, pa.BaseExtensionType):
         storage = array.storage
         made = with_buffers(storage)

@@ -36,14 +36,16 @@ class Dictionaries:
     """
 
     def __init__(self, schema: pa.Schema, calls: Sequence[BoundCall]) -> None:
-        self._calls = list(calls)
+        self._calls = calls
         #: Of each call whose results are values of a dictionary column, or lists of such: that column, by call name.
-        self._sources = {call.name: name for call in calls if (name := _source(call, schema)) is not None}
+        self._sources: dict[str, str] = {}
         #: The calls whose results are positions of categories.
         self._position_results: set[str] = set()
         #: Of which column the columns of positions have them.
         self._positions: dict[str, str] = {}
         self._types = {f.name: _item(f.type) for f in schema if pa.types.is_dictionary(_item(f.type))}
+        if self._types:
+            self._sources = {call.name: name for call in calls if (name := _source(call, schema)) is not None}
         self._source_columns = set(self._sources.values())
         self._merged: dict[str, pa.Array] = {}
 
@@ -85,7 +87,7 @@ class Dictionaries:
                 if value is not None and len(known) and value not in known.to_pylist():
                     raise _unknown_category(call, value, name)
 
-    def by_position(self, table: pa.Table) -> tuple[pa.Table, list[BoundCall]]:
+    def by_position(self, table: pa.Table) -> tuple[pa.Table, Sequence[BoundCall]]:
         """Have calls compare ordered categories by their positions, in columns that a table gets for that.
 
         Parameters
@@ -162,6 +164,8 @@ class Dictionaries:
         list of pyarrow.Field
             The fields.
         """
+        if not self._types:
+            return list(fields)
         return [f.with_type(self._type(call, f.type)) for call, f in zip(self._calls, fields, strict=True)]
 
     def with_source_dictionaries(self, columns: Sequence[Any]) -> list[Any]:
@@ -184,6 +188,8 @@ class Dictionaries:
         DataError
             If there are more categories than the type of their indices can tell apart.
         """
+        if not self._types:
+            return list(columns)
         return [self._with_source_dictionary(call, c) for call, c in zip(self._calls, columns, strict=True)]
 
     def _type(self, call: BoundCall, given: pa.DataType) -> pa.DataType:
@@ -337,7 +343,7 @@ def _plain(values: pa.Array) -> pa.Array:
 
 def _item(data_type: pa.DataType) -> pa.DataType:
     """Give the type of what lists hold, or the type itself."""
-    while is_list(data_type):
+    while data_type.num_fields and is_list(data_type):
         data_type = data_type.value_type
     return data_type
 

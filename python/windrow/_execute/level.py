@@ -30,7 +30,7 @@ from .evaluate import evaluate, refuse_cross_row
 from .explained_call import ExplainedCall
 from .external_sort import compute_external, summarise_external, with_row_numbers
 from .memory import SORT_MEMORY_FACTOR, available_bytes, batch_bytes, task_limit
-from .native import ROW_PLACEHOLDER, explained_plan, input_table, make_plan, output_fields, refuse_nested_runs
+from .native import ROW_PLACEHOLDER, explained_plan, input_table, kept_plan, output_fields, refuse_nested_runs
 from .ordered_categories import ordered_columns, ordered_results
 from .run_metrics import Run
 from .sectioned import ExchangeSummaries
@@ -150,7 +150,7 @@ class Level:
         return self._plan().sorts()
 
     def _plan(self, options: Options | None = None, schema: pa.Schema | None = None) -> Plan:
-        return make_plan(schema or self._empty, self.step.calls, options or self._options, self._categories)
+        return kept_plan(schema or self._empty, self.step.calls, options or self._options, self._categories)
 
     def _dictionaries(self) -> Dictionaries:
         return Dictionaries(self._empty, self.step.calls)
@@ -203,7 +203,8 @@ class Level:
             read = self._stream_input if self._in_window_order else self._input_table
             inputs.append(read(batch, run, checker))
             dictionaries.observe(inputs[-1])
-            bytes_held += batch_bytes(batch, seen)
+            if row_budget is not None or self._row_number_column is not None:
+                bytes_held += batch_bytes(batch, seen)
             if row_budget is not None and bytes_held * SORT_MEMORY_FACTOR > row_budget:
                 inputs.clear()
                 # now it is known how much memory making the batches takes

@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from .._model.bounded_cache import BoundedCache
 from .._model.catalog import function_of
 from .._model.names import HIDDEN_PREFIX, unused_name
 from .._plan.bound import Argument, BoundCall, ColumnArgument, FrameBound, SortKey, comparison_only_columns
@@ -24,10 +25,14 @@ from .ordered_categories import ordered_columns, refuse_comparison
 from .struct_offsets import align_chunks
 from .validation import Checker
 
+#: Plans by what they were made of; with each the calls, whose identity is part of the key.
+_PLANS: BoundedCache[tuple[Sequence[BoundCall], Plan]] = BoundedCache(256)
+
 __all__ = [
     "ROW_PLACEHOLDER",
     "explained_plan",
     "input_table",
+    "kept_plan",
     "make_plan",
     "output_fields",
     "refuse_extension",
@@ -88,6 +93,33 @@ def make_plan(
         _check_condition(schema, call)
         refuse_comparison(ordered, call)
     return Plan(schema, list(map(_native, calls)), options.native())
+
+
+def kept_plan(
+    schema: pa.Schema, calls: Sequence[BoundCall], options: Options, ordered: Mapping[str, str] | None
+) -> Plan:
+    """Make the native plan, or give the one that was made for the same calls over the same columns.
+
+    Parameters
+    ----------
+    schema, calls, options, ordered
+        As for :func:`make_plan`. Calls are the same if they are one object.
+
+    Returns
+    -------
+    Plan
+        The native plan.
+    """
+    if any(t.num_fields or pa.types.is_dictionary(t) for t in schema.types):
+        return make_plan(schema, calls, options, ordered)  # equal types may differ in the metadata of fields within
+    key = id(calls), schema, tuple(ordered or ()), *options.native().values()
+    kept = _PLANS.get(key)
+    if kept is not None:
+        return kept[1]
+    plan = make_plan(schema, calls, options, ordered)
+    if all(call.user is None for call in calls):  # which the cache should not keep alive
+        _PLANS.put(key, (calls, plan))
+    return plan
 
 
 def _native(call: BoundCall) -> dict[str, Any]:
@@ -327,7 +359,7 @@ def window_columns(
     """
     dictionaries = Dictionaries(table.schema, calls)
     table, calls = dictionaries.by_position(table)
-    plan = make_plan(table.schema, calls, options, ordered)
+    plan = kept_plan(table.schema, calls, options, ordered)
     dictionaries.check_defaults()
     if presorted:
         fields, made = output_fields(plan), _streamed(plan, table)

@@ -51,6 +51,8 @@ def without_offsets(array: pa.Array, *, is_child: bool = False) -> pa.Array:
 
 def _has_struct(data_type: pa.DataType) -> bool:
     """Whether a type has a struct in it, at a place where offsets can be moved."""
+    if pa.types.is_primitive(data_type):
+        return False
     if pa.types.is_struct(data_type):
         return True
     if pa.types.is_dictionary(data_type):

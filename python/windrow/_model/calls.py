@@ -12,6 +12,7 @@ from ..exceptions import SpecError, short_traceback, shown
 from .catalog import Function, function_of
 from .checks import is_tuple_of, refuse_field
 from .code_text import constructor_code
+from .conversions import converted
 from .expressions import (
     EXPRESSIONS,
     Column,
@@ -275,6 +276,40 @@ class Call(Item):
             raise SpecError(f"alias() takes a column's name, not {shown(name)}")
         return replace(self, name=check_text(name, "alias()"))
 
+    @short_traceback
+    def to_polars(self, schema: Any) -> Any:
+        """Give the call as a Polars expression, usable wherever Polars takes one.
+
+        Polars evaluates it once over all rows of its context: of the frame, of a group in ``group_by(...).agg``. It is
+        the same computation as :func:`windrow.with_columns`, which computes several calls together and is faster.
+
+        Parameters
+        ----------
+        schema
+            The columns over which it will be evaluated: a Polars schema, DataFrame or LazyFrame, or an Arrow schema.
+            No row is read. At least the columns that the call reads must be there by name.
+
+        Returns
+        -------
+        polars.Expr
+            The expression, named by ``.alias(...)`` or the SQL text. NULLs and types are those of ``with_columns``.
+
+        Raises
+        ------
+        SpecError, UnsupportedError
+            For every mistake that can be found without data, such as an unknown column.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import windrow as wr
+        >>> frame = pl.DataFrame({"k": ["a", "b", "a"], "x": [1, 2, 3]})
+        >>> total = wr.sum("x").over(wr.window("k")).alias("total")
+        >>> frame.select(total.to_polars(frame.schema))["total"].to_list()
+        [4, 2, 4]
+        """
+        return converted("polars", self, schema)
+
     @property
     def sql(self) -> str:
         """The call as SQL text, without its name."""
@@ -510,6 +545,40 @@ class Derived(Item):
         if not isinstance(name, str) or not name:
             raise SpecError(f"alias() takes a column's name, not {shown(name)}")
         return replace(self, name=check_text(name, "alias()"))
+
+    @short_traceback
+    def to_polars(self, schema: Any) -> Any:
+        """Give the expression as a Polars expression, usable wherever Polars takes one.
+
+        Polars evaluates it once over all rows of its context: of the frame, of a group in ``group_by(...).agg``. It is
+        the same computation as :func:`windrow.with_columns`, which computes several calls together and is faster.
+
+        Parameters
+        ----------
+        schema
+            The columns over which it will be evaluated: a Polars schema, DataFrame or LazyFrame, or an Arrow schema.
+            No row is read. At least the columns that the expression reads must be there by name.
+
+        Returns
+        -------
+        polars.Expr
+            The expression, named by ``.alias(...)`` or the SQL text. NULLs and types are those of ``with_columns``.
+
+        Raises
+        ------
+        SpecError, UnsupportedError
+            For every mistake that can be found without data, such as an unknown column.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import windrow as wr
+        >>> frame = pl.DataFrame({"k": ["a", "b", "a"], "x": [1, 2, 3]})
+        >>> share = wr.expr("x / sum(x) OVER ()").alias("share")
+        >>> frame.select(share.to_polars(frame.schema))["share"].to_list()
+        [0.16666666666666666, 0.3333333333333333, 0.5]
+        """
+        return converted("polars", self, schema)
 
     @property
     def sql(self) -> str:

@@ -14,13 +14,18 @@ from itertools import chain
 from types import NoneType
 from typing import Any
 
+from .bounded_cache import BoundedCache
 from .calls import Call
 from .expressions import SCALARS, HostExpression
 from .replace import attribute_getter
+from .windows import Window
 
 __all__ = ["hide_result_columns", "result_column"]
 
 _PREFIX = "__windrow_w"
+
+#: The texts of windows by their ids; with each the window, so that no other has its id.
+_WINDOWS: BoundedCache[tuple[Window, str]] = BoundedCache(64)
 
 # Types whose repr differs from that of an equal value of another type.
 _EXACT_REPR = frozenset((NoneType, bool, int, float, str))
@@ -73,6 +78,25 @@ def _writer(cls: type) -> Callable[[Any, Callable[[str], Any]], Any]:
         return lambda values, write: _write(values, "", write)
     if issubclass(cls, HostExpression):
         return lambda value, write: write(f"host {value.token}")
+    if cls is Window:
+        return lambda window, write: write(_window_text(window))
+    return _fields_writer(cls)
+
+
+def _window_text(window: Window) -> str:
+    """Write a window, or give what was written of it: many calls have one window."""
+    kept = _WINDOWS.get(id(window))
+    if kept is not None:
+        return kept[1]
+    parts: list[str] = []
+    _fields_writer(Window)(window, parts.append)
+    text = "".join(parts)
+    _WINDOWS.put(id(window), (window, text))
+    return text
+
+
+def _fields_writer(cls: type) -> Callable[[Any, Callable[[str], Any]], Any]:
+    name = cls.__name__
     if is_dataclass(cls):
         # a call's alias does not matter
         parts = attribute_getter(

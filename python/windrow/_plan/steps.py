@@ -136,6 +136,11 @@ class StepPlan:
         read = {i for _, i in first.columns} if isinstance(first, Project) else {*first.reads, *first.keeps}
         return sorted(i for i in read if i < self.width)
 
+    def columns_computed_from(self) -> list[int]:
+        """List the frame's columns that expressions and calls read, by position."""
+        read = {i for s in self.steps if not isinstance(s, Project) for i in s.reads}
+        return sorted(i for i in read if i < self.width)
+
     def columns_read(self) -> dict[str, list[int]]:
         """Map each item's name to the frame's columns that its calls read, at any depth."""
         calls = self._calls()

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from .._model.conversions import register_conversion
 from .._model.expressions import register
 from .arrow import ArrowHost, StreamHost
 from .base import register_host
 from .duckdb import DuckDBHost
 from .pandas import PandasHost
 from .polars import PolarsHost, PolarsReader
+from .polars_lazy import expression_of
+from .scans import DataFusionHost, DatasetHost
 from .spark import SparkHost, SparkReader
 
 __all__: list[str] = []
 
-for _host in (ArrowHost(), PolarsHost(), PandasHost(), DuckDBHost(), SparkHost()):
+for _host in (ArrowHost(), PolarsHost(), PandasHost(), DuckDBHost(), DatasetHost(), DataFusionHost(), SparkHost()):
     register_host(_host)
 register_host(StreamHost(), fallback=True)
 
 register(SparkReader())
 register(PolarsReader())
+register_conversion("polars", expression_of)

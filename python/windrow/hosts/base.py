@@ -21,13 +21,12 @@ from .._execute.arrow_columns import empty_table
 from .._execute.explained_call import ExplainedCall
 from .._execute.in_memory import explained_calls
 from .._execute.run_metrics import Measured, capture
-from .._parse.items import read_items
 from .._parse.query import Query, read_query
-from .._plan.bind import plan_steps
 from .._plan.steps import StepPlan
 from ..exceptions import DataError, SpecError, WindrowError, shown
 from ..settings import current
 from .explanation import Explanation, explain_plan
+from .planning import plan_items
 
 __all__ = [
     "ComputeArguments",
@@ -141,8 +140,7 @@ class MemoryHost:
 
     def plan(self, frame: Any, items: Sequence[Any], named: Mapping[str, Any], *, selecting: bool) -> StepPlan:
         """Plan the steps that give some items."""
-        columns = self.columns(frame)
-        return plan_steps(read_items(items, named, columns, selecting=selecting), columns, selecting=selecting)
+        return plan_items(items, named, self.columns(frame), selecting=selecting)
 
     def run(self, frame: Any, plan: StepPlan, arguments: ComputeArguments) -> Any:
         """Run the steps of a plan over a frame."""
@@ -255,11 +253,6 @@ def host_of(frame: Any) -> Host:
     for host in _FALLBACKS:
         if host.accepts(frame):
             return host
-    if type(frame).__module__.startswith("pyarrow._dataset"):
-        raise SpecError(
-            f"{type(frame).__name__} is read piece by piece; write dataset.to_table(), or "
-            "dataset.scanner().to_reader() to stream it"
-        )
     kind = type(frame).__name__
     instead = ""
     if isinstance(frame, Mapping):

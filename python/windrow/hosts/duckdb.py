@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import pyarrow as pa
 
 from .._model.expressions import is_instance_by_name
-from .._parse.query import Query
-from .._plan.steps import StepPlan
 from ..exceptions import DataError
-from .base import ComputeArguments, FrameSchema, MemoryHost, host_of, read_table
+from .base import FrameSchema, read_table
+from .projected import ProjectedHost
 
 __all__ = ["DuckDBHost"]
 
 
-class DuckDBHost(MemoryHost):
+class DuckDBHost(ProjectedHost):
     """DuckDB's relations."""
 
     name = "duckdb"
@@ -36,17 +35,12 @@ class DuckDBHost(MemoryHost):
         with _convert_duckdb_errors():
             return list(frame.columns)
 
-    def run(self, frame: Any, plan: StepPlan, arguments: ComputeArguments) -> pa.Table:
-        """Run the steps of a plan over the columns of a relation that they read."""
-        arguments.in_memory()
+    def read(self, frame: Any, names: Sequence[str] | None) -> pa.Table:
+        """Read columns of a relation, of which DuckDB computes no others."""
         with _convert_duckdb_errors():
-            table = _read(frame, plan)
-        return host_of(table).run(table, plan, arguments)
-
-    def answer(self, frame: Any, query: Query) -> pa.Table:
-        """Answer a query over a relation."""
-        table = read_table(frame)
-        return host_of(table).answer(table, query)
+            if names is not None:
+                frame = frame.project(", ".join('"' + n.replace('"', '""') + '"' for n in names))
+            return read_table(frame)
 
 
 @contextmanager
@@ -58,15 +52,3 @@ def _convert_duckdb_errors() -> Iterator[None]:
         yield
     except duckdb.Error as error:
         raise DataError(f"DuckDB cannot give the relation: {str(error).strip()}") from error
-
-
-def _read(relation: Any, plan: StepPlan) -> pa.Table:
-    """Read the columns that a plan reads; the others are NULL, so that each column keeps its position."""
-    names = list(relation.columns)
-    read = plan.frame_columns() or [0]  # one column brings the rows
-    if len(read) == len(names) or len(set(names)) < len(names):
-        return read_table(relation)
-    table = read_table(relation.project(", ".join('"' + names[i].replace('"', '""') + '"' for i in read)))
-    columns = dict(zip(read, table.columns, strict=True))
-    rows = pa.nulls(table.num_rows)
-    return pa.table([columns.get(i, rows) for i in range(len(names))], names=names)

@@ -9,7 +9,7 @@ of an Arrow type (``pd.ArrowDtype``) gives an Arrow type, and one that reads a n
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -21,22 +21,27 @@ from .._execute.run_metrics import Run, measure
 from .._execute.steps import run_steps
 from .._model.expressions import Literal, is_instance_by_name
 from .._model.outputs import Output
+from .._model.replace import replace
 from .._model.windows import Window
 from .._parse.items import read_items
 from .._parse.query import Query
 from .._plan.bind import plan_steps
-from .._plan.bound import BoundCall
+from .._plan.bound import BoundCall, comparison_only_columns
 from .._plan.levels import levels
-from .._plan.steps import Project, StepPlan
+from .._plan.steps import Evaluate, Project, StepPlan
 from ..exceptions import DataError, SpecError, UnsupportedError, WindrowError
 from ..settings import current
 from .base import ComputeArguments, FrameSchema
+from .planning import plan_items
 from .query import QueryHost, not_boolean
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["PandasHost"]
+
+# how many rows say whether text repeats; fewer are copied faster
+_MIN_FACTORIZED = 10_000
 
 # what pyarrow raises over a column that it has no type for: complex and sparse ones, integers past 64 bits
 _UNREADABLE = (pa.ArrowException, TypeError, ValueError, OverflowError)
@@ -62,17 +67,31 @@ class PandasHost(QueryHost):
         return names_of(frame)
 
     def plan(self, frame: Any, items: Sequence[Any], named: Mapping[str, Any], *, selecting: bool) -> StepPlan:
-        """Plan the steps that give some items; a column whose label is no string is named by its text."""
+        """Plan the steps that give some items; a column whose label is no string is named by its text.
+
+        Calls may read levels of the index as well, by their names, where no column has such a name.
+        """
         names = names_of(frame)
+        # the names of such labels alone say what the plan is
+        plain = all(type(label) is str for label in frame.columns)
+        check = None if plain else lambda outputs: refuse_numbers(outputs, frame, names)
+        try:
+            return plan_items(items, named, names, selecting=selecting, check=check)
+        except SpecError as error:
+            of_index = _level_names(frame, names)
+            if error.column not in of_index:
+                raise
         with _index_level_hint(frame):
             outputs = read_items(items, named, names, selecting=selecting)
-            refuse_numbers(outputs, frame, names)
-            return plan_steps(outputs, names, selecting=selecting)
+            plan = plan_steps(outputs, [*names, *of_index], selecting=selecting)
+        # the levels stay in the index
+        passed = tuple((name, i) for name, i in plan.project.columns if not len(names) <= i < plan.width)
+        return replace(plan, steps=(*plan.steps[:-1], Project(passed)))
 
     def run(self, frame: Any, plan: StepPlan, arguments: ComputeArguments) -> Any:
         """Run the steps of a plan over a frame; the index stays."""
         names = plan.columns[: plan.width]
-        working = WorkingColumns(_Columns(frame, names), plan.width, len(frame))
+        working = WorkingColumns(_Columns(frame, names, compared=_compared(plan)), plan.width, len(frame))
         with _index_level_hint(frame), measure(plan.shown, len(frame)) as run:
             runner = _PandasRunner(frame, plan, run, presorted=arguments.in_memory() is False)
             return run_steps(runner, working, plan)
@@ -87,7 +106,8 @@ class PandasHost(QueryHost):
             def type_name(call: BoundCall, field: pa.Field) -> str:
                 output = shown[call.name]
                 of_call = [positions[n] for n in call.columns_read() if n in positions]
-                return _dtype_text(field, [frame.dtypes.iloc[i] for i in (of_call if output is None else read[output])])
+                dtypes = _dtypes(frame, plan.width)
+                return _dtype_text(field, [dtypes[i] for i in (of_call if output is None else read[output])])
 
             return explained_calls(columns, plan, current(), presorted=sort is False, type_name=type_name)
 
@@ -131,7 +151,7 @@ class _PandasRunner(ArrowRunner["pd.DataFrame"]):
     def project(self, working: WorkingColumns, step: Project) -> pd.DataFrame:
         """Put the new columns into the frame, in the types that pandas would give them."""
         frame, plan = self._frame, self._plan
-        names = plan.columns[: plan.width]
+        names = plan.columns[: frame.shape[1]]
         repeated = next((n for n, times in Counter(n for n, _ in step.columns).items() if times > 1), None)
         if repeated is not None and not frame.flags.allows_duplicate_labels:
             raise SpecError(
@@ -144,11 +164,11 @@ class _PandasRunner(ArrowRunner["pd.DataFrame"]):
                 [frame.columns[i] if name == names[i] else _label(frame, name) for name, i in old], frame.columns
             )
         result_labels = list(result.columns)
-        reads = plan.columns_read()
+        reads, dtypes = plan.columns_read(), _dtypes(frame, plan.width)
         labels = dict(zip(names, frame.columns, strict=True))  # what replaces a column keeps its label
         for position, (name, i) in enumerate(step.columns):
             if i >= plan.width:
-                values = _series(working[i], [frame.dtypes.iloc[r] for r in reads[name]])
+                values = _series(working[i], [dtypes[r] for r in reads[name]])
                 values.index = frame.index
                 label = labels[name] if name in labels else _label(frame, name)
                 result.insert(position, label, values, allow_duplicates=label in result.columns)
@@ -168,8 +188,31 @@ def _index_level_hint(frame: pd.DataFrame) -> Iterator[None]:
             raise
         message = str(error).removesuffix(error.hint)
         raise SpecError(
-            f"{message}; {error.column!r} is a level of the index, and calls read columns: write frame.reset_index()"
+            f"{message}; {error.column!r} is a level of the index, which only calls can read: write frame.reset_index()"
         ) from None
+
+
+def _level_names(frame: pd.DataFrame, columns: Collection[str]) -> list[str]:
+    """Name the levels of the index; one that has no name of its own, or a column's, by what no call names."""
+    counts = Counter(frame.index.names)
+    return [
+        name if isinstance(name, str) and counts[name] == 1 and name not in columns else f"\0level {i}"
+        for i, name in enumerate(frame.index.names)
+    ]
+
+
+def _level(frame: pd.DataFrame, level: int) -> pd.Series[Any]:
+    """Give the values of a level of the index."""
+    import pandas as pd
+
+    values: pd.Series[Any] = pd.Series(frame.index.get_level_values(level))
+    return values
+
+
+def _dtypes(frame: pd.DataFrame, width: int) -> list[Any]:
+    """List the dtypes of the columns, and of the levels of the index if a plan of that width reads them."""
+    dtypes = list(frame.dtypes)
+    return dtypes + [frame.index.get_level_values(i).dtype for i in range(width - len(dtypes))]
 
 
 def _label(frame: pd.DataFrame, name: str) -> Any:
@@ -250,20 +293,67 @@ def refuse_numbers(outputs: Sequence[Output], frame: pd.DataFrame, names: Sequen
 class _Columns:
     """A frame's columns as Arrow arrays, made when they are asked for.
 
-    ``without_rows`` keeps of each its type alone, which may follow from its values.
+    ``without_rows`` keeps of each its type alone, which may follow from its values. ``compared`` are those of which the
+    values are only compared, so that text may come as a dictionary.
     """
 
-    def __init__(self, frame: pd.DataFrame, names: Sequence[str], *, without_rows: bool = False) -> None:
+    def __init__(
+        self,
+        frame: pd.DataFrame,
+        names: Sequence[str],
+        *,
+        without_rows: bool = False,
+        compared: Collection[int] = (),
+    ) -> None:
         self._frame = frame
         self._names = names
         self._without_rows = without_rows
+        self._compared = compared
 
     def __getitem__(self, index: int) -> Any:
+        width = self._frame.shape[1]
+        values = self._frame.iloc[:, index] if index < width else _level(self._frame, index - width)
         try:
-            column = pa.Array.from_pandas(self._frame.iloc[:, index])
+            column = _factorized(values) if index in self._compared else None
+            if column is None:
+                column = pa.Array.from_pandas(values)
             return column.slice(0, 0) if self._without_rows else column
         except _UNREADABLE as error:
-            raise _unreadable(self._names[index], self._frame.iloc[:, index], error) from None
+            raise _unreadable(self._names[index], values, error) from None
+
+
+def _compared(plan: StepPlan) -> set[int]:
+    """Return the positions of the frame's columns of which a plan only compares the values."""
+    compared = comparison_only_columns([call for step in plan.computes() for call in step.calls])
+    evaluated = {i for step in plan.steps if isinstance(step, Evaluate) for i in step.reads}
+    return {i for i, name in enumerate(plan.names[: plan.width]) if name in compared and i not in evaluated}
+
+
+def _coded(objects: Any) -> tuple[Any, Any] | None:
+    """Number the texts among objects; None if there is something else, or hardly one that repeats."""
+    import pandas as pd
+
+    codes, found = pd.factorize(objects)
+    # a text equals nothing else, but 1 equals True
+    repeats = len(found) <= len(objects) // 2
+    return (codes, found) if repeats and pd.api.types.infer_dtype(found) == "string" else None
+
+
+def _factorized(values: pd.Series[Any]) -> pa.Array | None:
+    """Give text among Python objects as a dictionary, where its values repeat; None for all other columns.
+
+    To look objects up by their hashes takes less time than to copy their text.
+    """
+    if values.dtype != object or len(values) < _MIN_FACTORIZED:
+        return None
+    objects = values.to_numpy()
+    coded = _coded(objects) if _coded(objects[:_MIN_FACTORIZED]) is not None else None
+    if coded is None:
+        return None
+    codes, found = coded
+    missing = codes < 0
+    indices = pa.array(codes.astype("int32"), mask=missing if missing.any() else None)
+    return pa.DictionaryArray.from_arrays(indices, pa.array(found, pa.large_string()))
 
 
 def _unreadable(name: str, values: pd.Series[Any], error: Exception) -> WindrowError:

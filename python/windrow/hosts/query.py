@@ -21,7 +21,7 @@ from .._plan.steps import Project
 from ..exceptions import SpecError, UnsupportedError
 from .base import ComputeArguments, MemoryHost
 
-__all__ = ["QueryHost", "not_boolean"]
+__all__ = ["QueryHost", "filtered", "not_boolean"]
 
 #: Hidden columns, where no other is called so: which rows to keep, and each row's number in the order asked for.
 KEEP = "__windrow_keep"
@@ -93,6 +93,30 @@ def answer(host: QueryHost, frame: Any, query: Query) -> Any:
     if query.offset or query.limit is not None:
         result = host.slice_rows(result, query.offset, query.limit)
     return result
+
+
+def filtered(host: QueryHost, frame: Any, condition: Scalar | Call | Derived) -> Any:
+    """Keep the rows for which a condition is true, which may read the results of window calls.
+
+    Parameters
+    ----------
+    host
+        The frame's host.
+    frame
+        The frame.
+    condition
+        The condition.
+
+    Returns
+    -------
+    same kind as ``frame``
+        The rows, with the columns that they had.
+    """
+    if not isinstance(condition, (Call, Derived)):
+        return host.where(frame, condition)
+    keep = unused_name(KEEP, {n.lower() for n in host.columns(frame)})
+    plan = host.plan(frame, [Output(keep, condition)], {}, selecting=False)
+    return host.keep_rows(host.run(frame, plan, ComputeArguments()), keep, f"filter() {condition.sql}")
 
 
 def with_condition_column(host: QueryHost, frame: Any, condition: Scalar) -> tuple[Any, str]:

@@ -75,7 +75,6 @@ def test_frames_that_are_none_say_what_to_write() -> None:
         (pd.DataFrame({"x": [2**70]}), "'x'"),
         (pd.DataFrame({"x": [1j]}), "'x'"),
         (pl.DataFrame({"x": pl.Series([1], dtype=pl.Int128)}), "Int128"),
-        (pd.DataFrame({"y": [1]}, index=pd.Index([1], name="x")), "reset_index"),
     ):
         with pytest.raises(wr.WindrowError, match=words):
             wr.with_columns(frame, y=wr.sum("x").over())
@@ -90,8 +89,6 @@ def test_index_level_hint_in_queries() -> None:
         "SELECT day + 1 FROM frame",
         "SELECT v FROM frame WHERE day > 1",
         "SELECT v FROM frame ORDER BY day",
-        "SELECT sum(v) OVER (PARTITION BY day) FROM frame",
-        "SELECT v FROM frame QUALIFY row_number() OVER (ORDER BY day) = 1",
     ):
         with pytest.raises(wr.SpecError, match=r"reset_index\(\)"):
             wr.sql(query, frame=frame)
@@ -104,10 +101,38 @@ def test_a_level_of_the_index_may_have_any_name() -> None:
     for _ in range(20):
         name = "".join(draw.choices("ab;:' (,", k=draw.randint(1, 6)))
         frame = pd.DataFrame({"v": [1, 2]}, index=pd.Index([1, 2], name=name))
+        assert wr.with_columns(frame, y=wr.sum(wr.col(name)).over())["y"].tolist() == [3, 3]
         with pytest.raises(wr.SpecError) as caught:
-            wr.with_columns(frame, y=wr.sum(name).over())
-        said = f"column {name!r} is unknown; {name!r} is a level of the index, and calls read columns: write "
+            wr.with_columns(frame, y=wr.sum(wr.expr("v + `nothing`")).over(wr.window(wr.col(name))))
+        assert "nothing" in str(caught.value)
+        with pytest.raises(wr.SpecError) as caught:
+            wr.select(frame, wr.col(name))
+        said = f"column {name!r} is unknown; {name!r} is a level of the index, which only calls can read: write "
         assert said in str(caught.value)
+
+
+def test_calls_read_levels_of_the_index() -> None:
+    index = pd.MultiIndex.from_tuples([(1, "b"), (2, "a"), (1, "a"), (2, "c")], names=["shop", "day"])
+    frame = pd.DataFrame({"v": [1, 2, 4, 8], "w": [1, 1, 1, 1]}, index=index)
+    calls = {
+        "total": wr.sum("v").over(wr.window("shop", "day")),
+        "best": "max(day) OVER (PARTITION BY shop)",
+        "v": wr.count().filter(wr.expr("day = 'a'")).over(),
+    }
+    out = wr.with_columns(frame, calls)
+    wanted = wr.with_columns(frame.reset_index(), calls).set_index(["shop", "day"])
+    assert list(out.columns) == ["v", "w", "total", "best"]
+    assert out["total"].tolist() == [5, 2, 4, 10]
+    pd.testing.assert_frame_equal(out, wanted)
+    selected = wr.select(frame, "w", {"total": calls["total"]})
+    pd.testing.assert_frame_equal(selected, wanted[["w", "total"]])
+    types = [row["type"] for row in wr.explain(frame, calls).rows]
+    assert types == [row["type"] for row in wr.explain(frame.reset_index(), calls).rows]
+    first = "row_number() OVER (PARTITION BY shop ORDER BY day) = 1"
+    query = f"SELECT v, sum(v) OVER (PARTITION BY shop) AS s FROM f QUALIFY {first}"
+    assert wr.sql(query, f=frame).values.tolist() == [[2, 10], [4, 5]]
+    shadowed = frame.rename(columns={"w": "shop"})
+    assert wr.select(shadowed, s=wr.sum("v").over(wr.window("shop")))["s"].tolist() == [15] * 4
 
 
 def test_frames_whose_names_differ_in_case_alone() -> None:

@@ -288,6 +288,35 @@ class TestPandas:
         assert list(out.index) == list("gfedcba")
         assert list(out.dtypes.astype(str)) == ["int64"] * 6
 
+    @pytest.mark.parametrize("odd", [None, float("nan"), 7, True, "unique"])
+    def test_text_among_objects_that_repeats(self, odd):
+        """Keys go by their hashes; what is no text, or hardly repeats, does not."""
+        texts = [f"key {i * 7919 % 50}" for i in range(30_000)]
+        if odd == "unique":
+            texts = [f"{text} {i}" for i, text in enumerate(texts)]
+        elif odd is not None:
+            texts[20_000] = odd
+        frame = self.pd.DataFrame({"k": self.pd.Series(texts, dtype=object), "x": range(30_000)})
+        calls = {
+            "s": wr.sum("x").over(wr.window("k", "x")),
+            "r": wr.rank().over(wr.window(order_by="k")),
+            "most": wr.max("k").over(wr.window("k")),
+            "t": wr.sum("x").over(wr.window("k")),
+        }
+        if odd in (7, True) and odd != "unique":
+            with pytest.raises(wr.DataError, match="'k'"):
+                wr.with_columns(frame, calls)
+            return
+        known = frame.fillna({"k": "nothing"}) if odd != odd else frame
+        for subset in (calls, {n: c for n, c in calls.items() if n != "most"}):
+            out = wr.with_columns(frame, subset)
+            assert out["k"].dtype == object
+            assert (out["s"] == known.groupby("k")["x"].cumsum()).all()
+            assert (out["t"] == known.groupby("k")["x"].transform("sum")).all()
+            expected = wr.with_columns(pa.Table.from_pandas(frame), subset).to_pandas()
+            for name in subset:
+                assert (out[name].astype(object).fillna("") == expected[name].astype(object).fillna("")).all()
+
     def test_the_frame_given_is_left_alone(self):
         frame = self.frame()
         before = frame.copy()

@@ -284,7 +284,10 @@ def test_a_tasks_error_has_its_message_first(spark, monkeypatch):
     spark.range(10).selectExpr("id", "9223372036854775807 - id AS v").createOrReplaceTempView("large")
     monkeypatch.setitem(spark.sparkContext.environment, "WINDROW_FULL_TRACEBACK", "")
     for query in ("SELECT sum(v) OVER () s FROM large", "SELECT sum(v) OVER (PARTITION BY id % 2) s FROM large"):
-        with wr.spark.accelerated(spark, engine="windrow"), pytest.raises(Exception) as raised:
+        with (
+            wr.spark.accelerated(spark, engine="windrow"),
+            pytest.raises(Exception, match="does not fit Int64") as raised,
+        ):
             spark.sql(query).collect()
         text = str(raised.value)
         assert "Traceback" not in text

@@ -5,6 +5,7 @@ import pandas as pd
 from typing_extensions import assert_type
 
 import windrow as wr
+import windrow.pandas
 
 frame = pd.DataFrame({"k": [1], "x": [2.0]})
 w = wr.window("k", "x", range=(pd.Timedelta(-1, "D"), np.int64(0)))
@@ -18,6 +19,10 @@ def results() -> None:
     wr.explain(frame, call, metrics=True)
     wr.lit(np.array([0.25, 0.5]))
     wr.vectorized(moving, "x", returns=float)
+
+
+def methods() -> None:
+    assert_type(windrow.pandas.Frame(frame).with_columns(call, t=call), pd.DataFrame)
 
 
 def refused(series: "pd.Series[float]", array: "np.ndarray[tuple[int], np.dtype[np.float64]]") -> None:

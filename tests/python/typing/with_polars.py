@@ -4,6 +4,7 @@ import polars as pl
 from typing_extensions import assert_type
 
 import windrow as wr
+import windrow.polars
 from windrow.typing import IntoExpr
 
 frame = pl.DataFrame({"k": [1], "x": [2.0]})
@@ -22,6 +23,13 @@ def results() -> None:
     wr.operator(call, frame)
     wr.aggregate(Last, pl.col("x"), returns=pl.Float64)
     wr.vectorized(first, "x", returns=pl.List(pl.Int64))
+
+
+def methods() -> None:
+    assert_type(windrow.polars.Frame(frame).with_columns(call, t=call), pl.DataFrame)
+    assert_type(windrow.polars.LazyFrame(frame.lazy()).filter("k = 1").collect(), pl.DataFrame)
+    expression: pl.Expr = call.to_polars(frame.schema)
+    expression.alias("s")
 
 
 def taken() -> None:
