@@ -20,7 +20,7 @@ from ._execute.explained_call import ExplainedCall
 from ._execute.run_metrics import Measured, Metrics
 from ._model.calls import Call, Derived
 from ._model.expressions import Column, Expr, IntoCondition, IntoExpr, Literal, Sql
-from ._model.protocols import LiteralValue, NumpyArray, NumpyScalar, PolarsExpr, SparkColumn
+from ._model.protocols import LiteralValue, NumpyArray, NumpyScalar, PolarsExpr, SparkColumn, SparkWindow
 from ._model.windows import Bound, Exclude, Frame, IntoBound, IntoOrder, Nulls, Order, Window
 from .hosts.explanation import Explanation
 from .settings import Config, Engine, Spread, Strategy
@@ -76,6 +76,7 @@ __all__ = [
     "SparkSelectItem",
     "SparkSelectItems",
     "SparkSession",
+    "SparkWindow",
     "Spread",
     "Sql",
     "Strategy",
@@ -229,15 +230,15 @@ StreamLike: TypeAlias = DuckDBRelation | ArrowStream | ArrowArray
 FrameLike: TypeAlias = SparkFrame | PolarsFrame | PandasFrame | ArrowFrame | ArrowReader | StreamLike
 SchemaLike: TypeAlias = ArrowSchema | SparkSchema
 
-#: What ``with_columns`` adds: a call, an expression over calls, or SQL text; on Spark also a Column.
-IntoItem: TypeAlias = Call | Derived | str
+#: What ``with_columns`` adds: a call, an expression, or SQL text; on Spark also a Column of PySpark's.
+IntoItem: TypeAlias = Call | Derived | Column | Literal | Sql | str
 SparkItem: TypeAlias = IntoItem | SparkColumn
 #: The same, or several of them by their names or in a list.
 IntoItems: TypeAlias = IntoItem | Mapping[str, IntoItem] | Sequence[IntoItem | Mapping[str, IntoItem]]
 SparkItems: TypeAlias = SparkItem | Mapping[str, SparkItem] | Sequence[SparkItem | Mapping[str, SparkItem]]
 #: And what ``select`` takes besides: columns.
-IntoSelectItem: TypeAlias = IntoItem | Column
-SparkSelectItem: TypeAlias = SparkItem | Column
+IntoSelectItem: TypeAlias = IntoItem
+SparkSelectItem: TypeAlias = SparkItem
 IntoSelectItems: TypeAlias = IntoSelectItem | Mapping[str, IntoItem] | Sequence[IntoSelectItem | Mapping[str, IntoItem]]
 SparkSelectItems: TypeAlias = (
     SparkSelectItem | Mapping[str, SparkItem] | Sequence[SparkSelectItem | Mapping[str, SparkItem]]

@@ -27,9 +27,22 @@ from .expressions import (
     as_expr,
     reads_back,
 )
-from .names import check_text, identifier
+from .names import identifier
+from .operators import checked_name
+from .protocols import SparkWindow
 from .replace import replace
-from .windows import IntoOrder, Order, Window, as_order, as_sequence
+from .structure import ALIAS
+from .windows import (
+    Exclude,
+    IntoBound,
+    IntoOrder,
+    Order,
+    Window,
+    as_order,
+    as_sequence,
+    foreign_window,
+    window as make_window,
+)
 
 __all__ = ["Call", "Derived", "UserFunction", "expressions_of"]
 
@@ -47,7 +60,7 @@ class UserFunction(Protocol):
     token: str  # identifies the function, also in a copy or in another process
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Call(Item):
     """A call of a window function. Made by the functions of this package, such as ``wr.sum("x")``.
 
@@ -85,7 +98,7 @@ class Call(Item):
     is_distinct: bool = False
     nulls_ignored: bool | None = None
     argument_order: tuple[Order, ...] = ()
-    name: str | None = None
+    name: str | None = field(default=None, metadata=ALIAS)
     user: UserFunction | None = None
     result_column: str | None = field(default=None, init=False, compare=False)
     nesting: tuple[int, int] = field(default=(1, 1), init=False, compare=False)
@@ -226,30 +239,60 @@ class Call(Item):
         return replace(self, argument_order=tuple(as_order(k) for k in flat))
 
     @short_traceback
-    def over(self, window: Window | None = None) -> Call:
+    def over(
+        self,
+        window: Window | SparkWindow | IntoExpr | Sequence[IntoExpr] = None,
+        *keys: IntoExpr,
+        order_by: IntoOrder | Sequence[IntoOrder] = None,
+        rows: tuple[IntoBound, IntoBound] | None = None,
+        range: tuple[IntoBound, IntoBound] | None = None,
+        groups: tuple[IntoBound, IntoBound] | None = None,
+        exclude: Exclude | None = None,
+        min_rows: int | None = None,
+    ) -> Call:
         """Say over which window the function is computed.
 
         Parameters
         ----------
         window
-            What :func:`windrow.window` gave; None: all rows, without an order.
+            What :func:`windrow.window` gave, a ``Window`` of PySpark's, or partition keys as for
+            :func:`windrow.window`; None: all rows are one partition.
+        *keys
+            Further partition keys.
+        order_by
+            Order keys, as for :func:`windrow.window`.
+        rows, range, groups, exclude, min_rows
+            The frame, as for :func:`windrow.window`.
 
         Returns
         -------
         Call
             The call, ready for ``with_columns`` and ``select``.
 
+        Raises
+        ------
+        SpecError
+            As :func:`windrow.window`; also for a window beside keys, an order or a frame.
+
         Examples
         --------
         >>> import windrow as wr
         >>> wr.rank().over(wr.window("k", wr.desc("x")))
         rank() OVER (PARTITION BY k ORDER BY x DESC)
+        >>> wr.sum("x").over("k", order_by="t", rows=(-1, 0))
+        sum(x) OVER (PARTITION BY k ORDER BY t ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)
         """
-        if window is not None and not isinstance(window, Window):
+        frame = {"rows": rows, "range": range, "groups": groups, "exclude": exclude, "min_rows": min_rows}
+        made: Window | None = window if isinstance(window, Window) else foreign_window(window)
+        if made is None:
+            partition_by = (*as_sequence(window), *(k for key in keys for k in as_sequence(key)))
+            made = make_window(partition_by, order_by, **frame)  # type: ignore[arg-type]
+        elif keys or order_by is not None or any(v is not None for v in frame.values()):
             raise SpecError(
-                f"over() takes a window, not {shown(window)}; write .over(wr.window(partition_by=..., order_by=...))"
+                "over() takes a window, or keys with an order and a frame, and not both; give the window all of it, as "
+                "wr.window(partition_by=..., order_by=..., rows=...)"
             )
-        return replace(self, window=Window() if window is None else window)
+        return replace(self, window=made)
 
     @short_traceback
     def alias(self, name: str) -> Call:
@@ -271,9 +314,7 @@ class Call(Item):
         >>> wr.sum("x").over(wr.window("k")).alias("total")
         sum(x) OVER (PARTITION BY k) AS total
         """
-        if not isinstance(name, str) or not name:
-            raise SpecError(f"alias() takes a column's name, not {shown(name)}")
-        return replace(self, name=check_text(name, "alias()"))
+        return replace(self, name=checked_name(name))
 
     @property
     def sql(self) -> str:
@@ -284,7 +325,9 @@ class Call(Item):
         within = (
             known is not None
             and known.within_group == "key"
-            and [o.key for o in self.argument_order] == list(self.args[:1])
+            and len(self.argument_order) == 1
+            and bool(self.args)
+            and self.argument_order[0].key.equals(self.args[0])
         )
         args = self.args[1:] if within else self.args
         inside = ", ".join(map(str, args)) or ("*" if known is not None and known.takes_star else "")
@@ -325,10 +368,6 @@ class Call(Item):
         if not self.reads_back() and not _holds_objects((self,)):
             return self.code()
         return self.sql if self.name is None else f"{self.sql} AS {identifier(self.name)}"
-
-    def __bool__(self) -> bool:
-        """Refuse to be a condition, which a call would silently always fulfil."""
-        raise SpecError(f"{self!r} is a window call and has no truth of its own; compute it with with_columns first")
 
 
 def call(function: str, *args: IntoExpr) -> Call:
@@ -442,7 +481,7 @@ def _maps_names_to(value: Any, classes: type | tuple[type, ...]) -> bool:
     return isinstance(value, Mapping) and all(isinstance(n, str) and isinstance(v, classes) for n, v in value.items())
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Derived(Item):
     """A scalar expression over the results of window calls. Made of SQL text, or of a PySpark Column.
 
@@ -468,9 +507,11 @@ class Derived(Item):
     expression: Scalar
     calls: Mapping[str, Call]
     text: str
-    name: str | None = None
+    name: str | None = field(default=None, metadata=ALIAS)
     inputs: Mapping[str, Scalar] = field(default_factory=dict)
     nesting: tuple[int, int] = field(default=(0, 0), init=False, compare=False)
+    # how tightly it binds, where an operator made it
+    binding: int | None = field(default=None, init=False, compare=False)
 
     def __post_init__(self) -> None:
         """Refuse what no expression over calls has."""
@@ -507,9 +548,7 @@ class Derived(Item):
         >>> wr.expr("x - lag(x) OVER (ORDER BY t)").alias("step")
         x - lag(x) OVER (ORDER BY t) AS step
         """
-        if not isinstance(name, str) or not name:
-            raise SpecError(f"alias() takes a column's name, not {shown(name)}")
-        return replace(self, name=check_text(name, "alias()"))
+        return replace(self, name=checked_name(name))
 
     @property
     def sql(self) -> str:
@@ -535,11 +574,3 @@ class Derived(Item):
     def __repr__(self) -> str:
         """The expression as SQL text."""
         return self.text if self.name is None else f"{self.text} AS {identifier(self.name)}"
-
-    def __hash__(self) -> int:
-        """Hash what equality compares and can be hashed."""
-        return hash((self.text, self.name, frozenset(self.calls)))
-
-    def __bool__(self) -> bool:
-        """Refuse to be a condition, which an expression would silently always fulfil."""
-        raise SpecError(f"{self!r} has no truth of its own; compute it with with_columns first")

@@ -15,6 +15,7 @@ from .checks import is_tuple_of, refuse_field
 from .code_text import code_of, constructor_code
 from .expressions import EXPRESSIONS, Column, Expr, HostExpression, IntoExpr, Literal, Sql, as_expr, negated, reader_of
 from .intervals import Interval, length_key, parse_duration
+from .structure import Structural
 
 __all__ = [
     "Bound",
@@ -47,8 +48,8 @@ EXCLUDES: tuple[str, ...] = get_args(Exclude)
 _UNBOUNDED = 2**63 - 1
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Order:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Order(Structural):
     """One order key: what to order by, which way, and where the nulls go. Made by :func:`asc` and :func:`desc`."""
 
     key: Expr
@@ -80,8 +81,8 @@ class Order:
         return f"wr.{'desc' if self.descending else 'asc'}({_key_code(self.key)}{placed})"
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Bound:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Bound(Structural):
     """One end of a frame."""
 
     kind: BoundKind
@@ -111,8 +112,8 @@ class Bound:
         return constructor_code(self, "wr.typing.Bound")
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Frame:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Frame(Structural):
     """Which rows around a row its call looks at."""
 
     units: Units
@@ -141,8 +142,8 @@ class Frame:
         return constructor_code(self, "wr.typing.Frame")
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Window:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Window(Structural):
     """Partition keys, order keys and a frame. Made by :func:`window`."""
 
     partition_by: tuple[Expr, ...] = ()
@@ -395,6 +396,19 @@ def following(offset: IntoExpr = None) -> Bound:
     [4, 3, 2, 1]
     """
     return Bound("unbounded_following") if offset is None else Bound("following", _offset(offset))
+
+
+_FOREIGN_WINDOWS: list[Callable[[Any], Window | None]] = []
+
+
+def register_windows(read: Callable[[Any], Window | None]) -> None:
+    """Register what reads the windows of another library: it gives None for all other values."""
+    _FOREIGN_WINDOWS.append(read)
+
+
+def foreign_window(value: Any) -> Window | None:
+    """Give another library's window as one of windrow's, None where a value is none."""
+    return next((made for read in _FOREIGN_WINDOWS if (made := read(value)) is not None), None)
 
 
 def default_frame(ordered: bool, exclude: Exclude = "no_others") -> Frame:

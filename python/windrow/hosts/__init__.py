@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from .._model.expressions import register
+from .._model.windows import register_windows
 from .arrow import ArrowHost, StreamHost
 from .base import register_host
 from .duckdb import DuckDBHost
 from .pandas import PandasHost
 from .polars import PolarsHost, PolarsReader
-from .spark import SparkHost, SparkReader
+from .spark import SparkHost, SparkReader, read_window
 
 __all__: list[str] = []
 
@@ -17,4 +18,5 @@ for _host in (ArrowHost(), PolarsHost(), PandasHost(), DuckDBHost(), SparkHost()
 register_host(StreamHost(), fallback=True)
 
 register(SparkReader())
+register_windows(read_window)
 register(PolarsReader())
