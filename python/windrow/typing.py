@@ -18,10 +18,10 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 
 from ._execute.explained_call import ExplainedCall
 from ._execute.run_metrics import Measured, Metrics
-from ._model.calls import Call, Derived
+from ._model.calls import Call, Calls, Derived
 from ._model.expressions import Column, Expr, IntoCondition, IntoExpr, Literal, Sql
 from ._model.protocols import LiteralValue, NumpyArray, NumpyScalar, PolarsExpr, SparkColumn, SparkWindow
-from ._model.windows import Bound, Exclude, Frame, IntoBound, IntoOrder, Nulls, Order, Window
+from ._model.windows import Bound, Closed, Exclude, Frame, IntoBound, IntoOrder, Nulls, Order, Window, Windows
 from .hosts.explanation import Explanation
 from .settings import Config, Engine, Spread, Strategy
 
@@ -33,6 +33,8 @@ __all__ = [
     "ArrowStream",
     "Bound",
     "Call",
+    "Calls",
+    "Closed",
     "Column",
     "Config",
     "Derived",
@@ -83,6 +85,7 @@ __all__ = [
     "StreamLike",
     "UserAggregate",
     "Window",
+    "Windows",
 ]
 
 
@@ -231,7 +234,7 @@ FrameLike: TypeAlias = SparkFrame | PolarsFrame | PandasFrame | ArrowFrame | Arr
 SchemaLike: TypeAlias = ArrowSchema | SparkSchema
 
 #: What ``with_columns`` adds: a call, an expression, or SQL text; on Spark also a Column of PySpark's.
-IntoItem: TypeAlias = Call | Derived | Column | Literal | Sql | str
+IntoItem: TypeAlias = Call | Calls | Derived | Column | Literal | Sql | str
 SparkItem: TypeAlias = IntoItem | SparkColumn
 #: The same, or several of them by their names or in a list.
 IntoItems: TypeAlias = IntoItem | Mapping[str, IntoItem] | Sequence[IntoItem | Mapping[str, IntoItem]]

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, overload
 
 from ..exceptions import SpecError, short_traceback, shown
 from .catalog import Function, function_of
@@ -33,11 +33,13 @@ from .protocols import SparkWindow
 from .replace import replace
 from .structure import ALIAS
 from .windows import (
+    Closed,
     Exclude,
     IntoBound,
     IntoOrder,
     Order,
     Window,
+    Windows,
     as_order,
     as_sequence,
     foreign_window,
@@ -238,36 +240,56 @@ class Call(Item):
         flat = [k for key in keys for k in as_sequence(key)]
         return replace(self, argument_order=tuple(as_order(k) for k in flat))
 
-    @short_traceback
+    @overload
+    def over(self, window: Windows) -> Calls: ...
+
+    @overload
     def over(
         self,
         window: Window | SparkWindow | IntoExpr | Sequence[IntoExpr] = None,
         *keys: IntoExpr,
         order_by: IntoOrder | Sequence[IntoOrder] = None,
-        rows: tuple[IntoBound, IntoBound] | None = None,
-        range: tuple[IntoBound, IntoBound] | None = None,
+        rows: int | tuple[IntoBound, IntoBound] | None = None,
+        range: IntoExpr | tuple[IntoBound, IntoBound] = None,
         groups: tuple[IntoBound, IntoBound] | None = None,
         exclude: Exclude | None = None,
         min_rows: int | None = None,
-    ) -> Call:
+        closed: Closed | None = None,
+        centered: bool = False,
+    ) -> Call: ...
+
+    @short_traceback
+    def over(
+        self,
+        window: Window | Windows | SparkWindow | IntoExpr | Sequence[IntoExpr] = None,
+        *keys: IntoExpr,
+        order_by: IntoOrder | Sequence[IntoOrder] = None,
+        rows: int | tuple[IntoBound, IntoBound] | None = None,
+        range: IntoExpr | tuple[IntoBound, IntoBound] = None,
+        groups: tuple[IntoBound, IntoBound] | None = None,
+        exclude: Exclude | None = None,
+        min_rows: int | None = None,
+        closed: Closed | None = None,
+        centered: bool = False,
+    ) -> Call | Calls:
         """Say over which window the function is computed.
 
         Parameters
         ----------
         window
-            What :func:`windrow.window` gave, a ``Window`` of PySpark's, or partition keys as for
-            :func:`windrow.window`; None: all rows are one partition.
+            What :func:`windrow.window` gave, several windows (:meth:`windrow.Window.rows`), a ``Window`` of PySpark's,
+            or partition keys as for :func:`windrow.window`; None: all rows are one partition.
         *keys
             Further partition keys.
         order_by
             Order keys, as for :func:`windrow.window`.
-        rows, range, groups, exclude, min_rows
+        rows, range, groups, exclude, min_rows, closed, centered
             The frame, as for :func:`windrow.window`.
 
         Returns
         -------
-        Call
-            The call, ready for ``with_columns`` and ``select``.
+        Call or Calls
+            The call, ready for ``with_columns`` and ``select``; over several windows a call for each.
 
         Raises
         ------
@@ -282,15 +304,31 @@ class Call(Item):
         >>> wr.sum("x").over("k", order_by="t", rows=(-1, 0))
         sum(x) OVER (PARTITION BY k ORDER BY t ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)
         """
-        frame = {"rows": rows, "range": range, "groups": groups, "exclude": exclude, "min_rows": min_rows}
-        made: Window | None = window if isinstance(window, Window) else foreign_window(window)
+        frame = {
+            "rows": rows,
+            "range": range,
+            "groups": groups,
+            "exclude": exclude,
+            "min_rows": min_rows,
+            "closed": closed,
+            "centered": centered or None,
+        }
+        several = window if isinstance(window, Windows) else None
+        if several is not None:
+            made: Window | None = several.windows[0]
+        else:
+            made = window if isinstance(window, Window) else foreign_window(window)
         if made is None:
             partition_by = (*as_sequence(window), *(k for key in keys for k in as_sequence(key)))
-            made = make_window(partition_by, order_by, **frame)  # type: ignore[arg-type]
+            made = make_window(partition_by, order_by, **{n: v for n, v in frame.items() if v is not None})  # type: ignore[arg-type]
         elif keys or order_by is not None or any(v is not None for v in frame.values()):
             raise SpecError(
                 "over() takes a window, or keys with an order and a frame, and not both; give the window all of it, as "
                 "wr.window(partition_by=..., order_by=..., rows=...)"
+            )
+        if several is not None:
+            return Calls(tuple(replace(self, window=w) for w in several.windows), several.suffixes).alias(
+                self.sql if self.name is None else self.name
             )
         return replace(self, window=made)
 
@@ -346,7 +384,7 @@ class Call(Item):
 
     def reads_back(self, *, exactly: bool = False) -> bool:
         """Whether the call's SQL text reads back as an equal call, ``exactly`` also in the spaces of texts in it."""
-        if self.user is not None or (self.window is not None and self.window.min_rows is not None):
+        if self.user is not None or (self.window is not None and not self.window.is_sql()):
             return False
         known = function_of(self.function)
         return all(
@@ -368,6 +406,44 @@ class Call(Item):
         if not self.reads_back() and not _holds_objects((self,)):
             return self.code()
         return self.sql if self.name is None else f"{self.sql} AS {identifier(self.name)}"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Calls:
+    """One call over several windows: an item for each, of which each has the name and a suffix for its window."""
+
+    calls: tuple[Call, ...]
+    suffixes: tuple[str, ...]
+
+    @short_traceback
+    def alias(self, name: str) -> Calls:
+        """Name the columns that the calls give: each has the name, ``_`` and its suffix.
+
+        Parameters
+        ----------
+        name
+            What the names begin with.
+
+        Returns
+        -------
+        Calls
+            The calls with the names.
+        """
+        start = checked_name(name)
+        named = tuple(call.alias(f"{start}_{suffix}") for call, suffix in zip(self.calls, self.suffixes, strict=True))
+        return Calls(named, self.suffixes)
+
+    def __iter__(self) -> Iterator[Call]:
+        """Iterate over the calls."""
+        return iter(self.calls)
+
+    def __len__(self) -> int:
+        """Count the calls."""
+        return len(self.calls)
+
+    def __repr__(self) -> str:
+        """The calls, one a line."""
+        return "[" + ",\n ".join(map(repr, self.calls)) + "]"
 
 
 def call(function: str, *args: IntoExpr) -> Call:

@@ -387,6 +387,8 @@ def as_expr(value: Any, role: str) -> Expr:
     kind = type(value)
     if kind.__name__ in ("When", "Then") and kind.__module__.startswith("windrow."):
         raise SpecError(f"{role}: {value!r} has no end; write .otherwise(value) behind it, .otherwise(None) for null")
+    if kind.__name__ == "Calls" and kind.__module__.startswith("windrow."):
+        raise SpecError(f"{role}: {value!r} is a call over several windows, and one expression is one column")
     exports = ("__arrow_c_array__", "__arrow_c_stream__", "to_frame")
     if kind.__name__ == "ndarray" or any(hasattr(kind, name) for name in exports):
         raise SpecError(

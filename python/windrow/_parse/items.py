@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, starmap
 from typing import Any
 
-from .._model.calls import Call, Derived
+from .._model.calls import Call, Calls, Derived
 from .._model.expressions import Column, Literal, Sql, reader_of
 from .._model.names import Names, check_text, is_expression, no_window_call, unknown_column
 from .._model.outputs import Output
@@ -31,8 +31,8 @@ def read_items(
     Parameters
     ----------
     items
-        Builder calls, expressions over calls, SQL strings, PySpark Columns, dicts of name to any of these, or lists of
-        them; for ``select`` also names of columns and ``"*"``.
+        Builder calls, also over several windows, expressions over calls, SQL strings, PySpark Columns, dicts of name to
+        any of these, or lists of them; for ``select`` also names of columns and ``"*"``.
     named
         The keyword arguments.
     columns
@@ -84,6 +84,9 @@ def _flat(item: Any, name: str | None) -> Iterator[tuple[Any, str | None]]:
             if not isinstance(key, str):
                 raise SpecError(f"a dict of items maps names to calls; {shown(key)} is no name")
             yield from _flat(value, key)
+    elif isinstance(item, Calls):
+        for part in item if name is None else item.alias(name):
+            yield part, None
     elif isinstance(item, (list, tuple)):
         for part in item:
             yield from _flat(part, name)

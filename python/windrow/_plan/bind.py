@@ -254,7 +254,14 @@ def _bind(call: Call, name: str, planner: _Planner, inputs: _Inputs) -> BoundCal
         order_by=tuple([binder.order(o) for o in window.order_by]),
         frame=None
         if frame is None
-        else BoundFrame(frame.units, binder.frame_bound(frame.start), binder.frame_bound(frame.end), frame.exclude),
+        else BoundFrame(
+            frame.units,
+            binder.frame_bound(frame.start),
+            binder.frame_bound(frame.end),
+            frame.exclude,
+            (frame.open_start, frame.open_end),
+            frame.elapsed,
+        ),
         filter=None if condition is None else binder.column(condition),
         distinct=call.is_distinct,
         ignore_nulls=call.nulls_ignored,

@@ -1,5 +1,6 @@
 """The builder: functions, modifiers, what a call prints and what it refuses."""
 
+import datetime as dt
 import pickle
 
 import pyarrow as pa
@@ -106,6 +107,29 @@ def test_over_takes_a_window_or_what_makes_one():
     for written in ("-t", "t desc", "t DESC NULLS LAST"):
         with pytest.raises(wr.SpecError, match=r'write wr\.desc\("t"'):
             wr.with_columns(pa.table({"t": [1]}), wr.row_number().over(order_by=written))
+
+
+def test_several_frames_give_an_item_each():
+    table = pa.table({"t": [1, 2, 4, 8], "v": [1, 2, 3, 4]})
+    w = wr.window(order_by="t", min_rows=1)
+    last = wr.sum("v").over(w.rows([1, 3, (-1, 1), (None, 0)]))
+    asked = {"_1": 1, "_3": 3, "_-1_1": (-1, 1), "_unbounded_0": (None, 0)}
+    each = {f"s{n}": wr.sum("v").over(order_by="t", rows=f, min_rows=1) for n, f in asked.items()}
+    expected = wr.select(table, each)
+    for items, named in (((last.alias("s"),), {}), (([last.alias("s")],), {}), ((), {"s": last}), (({"s": last},), {})):
+        assert wr.select(table, *items, **named) == expected
+    assert wr.select(table, last).column_names == [f"sum(v){n}" for n in asked]
+    assert [c.name for c in wr.sum("v").alias("a").over(w.rows([1]))] == ["a_1"]
+    by_key = wr.count().over(w.range([2, 3], closed="both")).alias("n")
+    assert wr.select(table, by_key).to_pydict() == {"n_2": [1, 2, 2, 1], "n_3": [1, 2, 3, 1]}
+    assert w.rows(3) == wr.window(order_by="t", rows=3, min_rows=1)
+    assert w.rows(3, centered=True) == wr.window(order_by="t", rows=(-1, 1), min_rows=1)
+    assert wr.window("k", "t", exclude="ties").rows((-1, 1)) == wr.window("k", "t", rows=(-1, 1), exclude="ties")
+    lengths = w.range(["7 d", "1mo", dt.timedelta(2), dt.timedelta(hours=1)])
+    assert lengths.suffixes == ("7d", "1mo", "2d", "3600s")
+    for wrong, message in ((lambda: w.rows([]), "at least one"), (lambda: wr.sum(last), "several windows")):
+        with pytest.raises(wr.SpecError, match=message):
+            wrong()
 
 
 def test_arguments_of_no_kind():
