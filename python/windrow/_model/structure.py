@@ -8,7 +8,6 @@ from dataclasses import fields, is_dataclass
 from decimal import Decimal
 from functools import cache
 from itertools import chain
-from operator import itemgetter
 from types import NoneType
 from typing import Any
 
@@ -98,7 +97,7 @@ def _writer(cls: type) -> Callable[[Any, Callable[[str], Any]], Any]:
         return lambda value, write: _write(parts(value), name, write)
     if issubclass(cls, Mapping):
         # in the order of their names: a parser finds calls in another order than operators do
-        return lambda value, write: _write(chain.from_iterable(sorted(value.items(), key=itemgetter(0))), name, write)
+        return lambda value, write: _write(chain.from_iterable((n, value[n]) for n in sorted(value)), name, write)
     if hasattr(cls, "kind") or is_dataclass(cls):  # a user's function, an expression of a host
         return lambda value, write: write(f"{name} {value.token}")
     # a repr may be cut short

@@ -260,23 +260,19 @@ class Window(Structural):
 
     def __repr__(self) -> str:
         """The window as code."""
-        bounds: dict[str, tuple[IntoBound, IntoBound]] = {}
+        frame = self.frame
+        rest: dict[str, Any] = {} if frame is None else _frame_settings(frame)
+        if self.min_rows is not None:
+            rest["min_rows"] = self.min_rows
         parts = []
         if self.partition_by:
             parts.append(_keys_code([_key_code(k) for k in self.partition_by]))
         if self.order_by:
             orders = [_key_code(o.key) if o == _made(as_order, o.key) else repr(o) for o in self.order_by]
             parts.append(("" if parts else "order_by=") + _keys_code(orders))
-        if self.frame is not None:
-            start, end = _into_bound(self.frame.start, start=True), _into_bound(self.frame.end, start=False)
-            bounds[self.frame.units] = (start, end)
-            parts.append(f"{self.frame.units}=({_offset_code(start)}, {_offset_code(end)})")
-            if self.frame.exclude != "no_others":
-                parts.append(f"exclude={self.frame.exclude!r}")
-        if self.min_rows is not None:
-            parts.append(f"min_rows={self.min_rows}")
-        exclude = None if self.frame is None else self.frame.exclude
-        rest: dict[str, Any] = {**bounds, "exclude": exclude, "min_rows": self.min_rows}
+        for name, value in rest.items():
+            bounds = [_offset_code(b) for b in value] if isinstance(value, tuple) else None
+            parts.append(f"{name}={_offset_code(value) if bounds is None else f'({bounds[0]}, {bounds[1]})'}")
         if _made(window, self.partition_by, self.order_by, **rest) != self:
             return constructor_code(self, "wr.Window")  # SQL has frames that window() refuses
         return f"wr.window({', '.join(parts)})"
@@ -827,6 +823,23 @@ def _into_bound(bound: Bound, *, start: bool) -> Any:
     made = _made(relative, short, start=start)
     same = made == bound and (made.offset is bound.offset or repr(made.offset) == repr(bound.offset))
     return short if same else bound
+
+
+def _frame_settings(frame: Frame) -> dict[str, Any]:
+    """Give the shortest arguments of window() that may make a frame."""
+    settings: dict[str, Any] = {}
+    length = frame.start.offset.value if isinstance(frame.start.offset, Literal) else None
+    centered = frame.end.kind == "following"
+    if (frame.open_start or frame.open_end) and length is not None and not (centered and isinstance(length, Interval)):
+        settings["range"] = 2 * length if centered else length
+        behind = frame.open_end if centered else frame.exclude == "group"
+        closed = {(True, True): "none", (False, True): "left", (False, False): "both"}.get((frame.open_start, behind))
+        settings |= {n: v for n, v in (("closed", closed), ("centered", centered or None)) if v is not None}
+        excluded = frame.exclude not in ("no_others", *(() if centered else ("group",)))
+    else:
+        settings[frame.units] = (_into_bound(frame.start, start=True), _into_bound(frame.end, start=False))
+        excluded = frame.exclude != "no_others"
+    return {**settings, "exclude": frame.exclude} if excluded else settings
 
 
 _SIDES: dict[str, Callable[..., Bound]] = {"preceding": preceding, "following": following}

@@ -81,6 +81,14 @@ def window(rng, deep=True):
         frame = rng.choice(FRAMES)
         return parse_item(f"sum(x) OVER (PARTITION BY k, a % 2 ORDER BY t DESC {frame})").window
     units = rng.choice(["rows", "range", "groups", None])
+    if rng.random() < 0.2:
+        length = rng.choice([2, 1.5, Decimal("2.5"), "7d", "48h", "2h", datetime.timedelta(days=2), wr.col("n")])
+        settings = {"range": length, "closed": rng.choice(["right", "left", "both", "none", None])}
+        if rng.random() < 0.3:
+            settings = {"rows": rng.randint(1, 9), "centered": rng.random() < 0.5}
+        elif not isinstance(length, type(wr.col("n"))):  # of which there is no half
+            settings["centered"] = rng.random() < 0.3
+        return wr.window(expression(rng, deep), order(rng, deep), min_rows=rng.choice([None, 2]), **settings)
     while True:
         try:
             return wr.window(
