@@ -84,7 +84,7 @@ pub use plan::planned::Plan;
 pub use plan::stream_order::SharedSort;
 pub use spec::argument::Arg;
 pub use spec::call::{Call, Nulls};
-pub use spec::frame::{Bound, Exclude, Frame, Shape, Units};
+pub use spec::frame::{Bound, Exclude, Frame, OpenBounds, Shape, Units};
 pub use spec::literal::Literal;
 pub use spec::options::Options;
 pub use spec::order_key::OrderKey;

@@ -8,7 +8,9 @@ use pyo3::prelude::*;
 use pyo3::types::{
     PyBool, PyBytes, PyDate, PyDateTime, PyDelta, PyDict, PyFloat, PyInt, PyList, PyString, PyTime, PyTuple,
 };
-use windrow::{Arg, Bound as FrameBound, Call, Exclude, Frame, Literal, Nulls, Options, OrderKey, Units, WindowSpec};
+use windrow::{
+    Arg, Bound as FrameBound, Call, Exclude, Frame, Literal, Nulls, OpenBounds, Options, OrderKey, Units, WindowSpec,
+};
 
 use crate::error::{raise, to_python};
 use crate::udf::user_function;
@@ -74,7 +76,15 @@ fn frame(dict: &Bound<'_, PyDict>) -> PyResult<Frame> {
         Some("ties") => Exclude::Ties,
         Some(other) => return Err(PyTypeError::new_err(format!("unknown exclude {other:?}"))),
     };
-    Ok(Frame { units, start: bound(&get(dict, "start")?)?, end: bound(&get(dict, "end")?)?, exclude })
+    let (start, end): (bool, bool) = get(dict, "open")?.extract()?;
+    Ok(Frame {
+        units,
+        start: bound(&get(dict, "start")?)?,
+        end: bound(&get(dict, "end")?)?,
+        exclude,
+        open: OpenBounds { start, end },
+        elapsed: get(dict, "elapsed")?.extract()?,
+    })
 }
 
 fn bound(item: &Bound<'_, PyAny>) -> PyResult<FrameBound> {

@@ -20,6 +20,7 @@ from . import (
     typing as typing,
 )
 from ._model.calls import Call
+from ._model.conditions import when
 from ._model.expressions import col, lit
 from ._model.intervals import Interval, interval
 from ._model.synonyms import instead_of_attribute as _instead_of_attribute
@@ -246,6 +247,7 @@ __all__ = [
     "var_samp",
     "variance",
     "vectorized",
+    "when",
     "window",
     "with_columns",
 ]

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from ._display import ACCENT, CHARACTER, CONTRAST, printable, rectangle, svg, svg_text, text_width
 from ._model.replace import replace
-from ._model.windows import Window, asc, default_frame, window as make_window
+from ._model.windows import Window, asc, default_frame, foreign_window, window as make_window
 from .exceptions import SpecError, short_traceback, shown
 from .functions import collect_list, count, dense_rank, first_value, min, row_number
 from .hosts.base import ComputeArguments, opened
@@ -90,6 +90,7 @@ def plot_frame(window: Window, frame: MemoryFrameT | StreamLike, *, row: int) ->
     >>> plot.rows
     [0, 2]
     """
+    window = foreign_window(window) or window
     if not isinstance(window, Window):
         raise SpecError(f"plot_frame() draws a window, and {shown(window)} is none; write wr.window(...) first")
     host, opened_frame = opened(frame)

@@ -18,10 +18,10 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 
 from ._execute.explained_call import ExplainedCall
 from ._execute.run_metrics import Measured, Metrics
-from ._model.calls import Call, Derived
+from ._model.calls import Call, Calls, Derived
 from ._model.expressions import Column, Expr, IntoCondition, IntoExpr, Literal, Sql
-from ._model.protocols import LiteralValue, NumpyArray, NumpyScalar, PolarsExpr, SparkColumn
-from ._model.windows import Bound, Exclude, Frame, IntoBound, IntoOrder, Nulls, Order, Window
+from ._model.protocols import LiteralValue, NumpyArray, NumpyScalar, PolarsExpr, SparkColumn, SparkWindow
+from ._model.windows import Bound, Closed, Exclude, Frame, IntoBound, IntoOrder, Nulls, Order, Window, Windows
 from .hosts.explanation import Explanation
 from .settings import Config, Engine, Spread, Strategy
 
@@ -33,6 +33,8 @@ __all__ = [
     "ArrowStream",
     "Bound",
     "Call",
+    "Calls",
+    "Closed",
     "Column",
     "Config",
     "Derived",
@@ -76,12 +78,14 @@ __all__ = [
     "SparkSelectItem",
     "SparkSelectItems",
     "SparkSession",
+    "SparkWindow",
     "Spread",
     "Sql",
     "Strategy",
     "StreamLike",
     "UserAggregate",
     "Window",
+    "Windows",
 ]
 
 
@@ -229,15 +233,15 @@ StreamLike: TypeAlias = DuckDBRelation | ArrowStream | ArrowArray
 FrameLike: TypeAlias = SparkFrame | PolarsFrame | PandasFrame | ArrowFrame | ArrowReader | StreamLike
 SchemaLike: TypeAlias = ArrowSchema | SparkSchema
 
-#: What ``with_columns`` adds: a call, an expression over calls, or SQL text; on Spark also a Column.
-IntoItem: TypeAlias = Call | Derived | str
+#: What ``with_columns`` adds: a call, an expression, or SQL text; on Spark also a Column of PySpark's.
+IntoItem: TypeAlias = Call | Calls | Derived | Column | Literal | Sql | str
 SparkItem: TypeAlias = IntoItem | SparkColumn
 #: The same, or several of them by their names or in a list.
 IntoItems: TypeAlias = IntoItem | Mapping[str, IntoItem] | Sequence[IntoItem | Mapping[str, IntoItem]]
 SparkItems: TypeAlias = SparkItem | Mapping[str, SparkItem] | Sequence[SparkItem | Mapping[str, SparkItem]]
 #: And what ``select`` takes besides: columns.
-IntoSelectItem: TypeAlias = IntoItem | Column
-SparkSelectItem: TypeAlias = SparkItem | Column
+IntoSelectItem: TypeAlias = IntoItem
+SparkSelectItem: TypeAlias = SparkItem
 IntoSelectItems: TypeAlias = IntoSelectItem | Mapping[str, IntoItem] | Sequence[IntoSelectItem | Mapping[str, IntoItem]]
 SparkSelectItems: TypeAlias = (
     SparkSelectItem | Mapping[str, SparkItem] | Sequence[SparkSelectItem | Mapping[str, SparkItem]]

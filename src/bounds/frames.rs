@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::block::Bounds;
 use super::offset_column::SectionOffsets;
 use super::range_key::SectionKey;
-use super::range_offset::{FrameSide, RangeOffset};
+use super::range_offset::{Edge, FrameSide, RangeOffset};
 use super::resolve::{FramePlan, ResolvedBound};
 use super::{groups, range, rows};
 use crate::error::{Error, Result};
@@ -49,15 +49,16 @@ impl Frames {
     pub fn new(plan: &FramePlan, section: &Section, base: usize) -> Result<Self> {
         let key = plan.key.as_ref().map(|key| SectionKey::new(key, section)).transpose()?;
         let partitions = RunIndex::new(&section.partitions);
-        let given = |edge: &ResolvedBound, side: FrameSide| match (edge, plan.key.as_ref().zip(key.as_ref())) {
+        let given = |bound: &ResolvedBound, edge: Edge| match (bound, plan.key.as_ref().zip(key.as_ref())) {
             (ResolvedBound::Key(RangeOffset::Calendar(step)), Some((plan, key))) => {
-                range::positions(plan, key, *step, side, &partitions, section.rows).map(OffsetSource::Precomputed)
+                range::positions(plan, key, *step, edge, &partitions, section.rows).map(OffsetSource::Precomputed)
             }
-            _ => edge
+            _ => bound
                 .offset_column()
                 .map_or(Ok(OffsetSource::Nothing), |column| column.values(section).map(OffsetSource::Offsets)),
         };
-        let (start, end) = (given(&plan.start, FrameSide::Start)?, given(&plan.end, FrameSide::End)?);
+        let (start, end) =
+            (given(&plan.start, plan.edge(FrameSide::Start))?, given(&plan.end, plan.edge(FrameSide::End))?);
         Ok(Self {
             own: section.own.clone(),
             rows: section.rows,
@@ -225,7 +226,7 @@ impl Frames {
             }),
             (ResolvedBound::Key(_), OffsetSource::Precomputed(found), ..) => out.copy_from_slice(&found[rows]),
             (ResolvedBound::Key(by), _, _, Some((plan, key))) => {
-                range::shift(plan, key, by, side, partitions, rows, out);
+                range::shift(plan, key, by, self.plan.edge(side), partitions, rows, out);
             }
             (ResolvedBound::RowsBy(_), OffsetSource::Offsets(offsets), ..) => {
                 return for_each_row(partitions, rows, out, |run, row, _| {
@@ -240,8 +241,9 @@ impl Frames {
             }
             (ResolvedBound::KeyBy(_), OffsetSource::Offsets(offsets), _, Some((plan, key))) => {
                 return for_each_row(partitions, rows, out, |run, row, hint| {
-                    let by = offsets.offset(plan, row, side)?;
-                    Ok(range::shift_one(plan, key, &by, side, run, row, hint))
+                    let edge = self.plan.edge(side);
+                    let by = offsets.offset(plan, row, edge.search)?;
+                    Ok(range::shift_one(plan, key, &by, edge, run, row, hint))
                 });
             }
             _ => {

@@ -158,7 +158,7 @@ impl SectionOffsets {
     pub(super) fn offset(&self, plan: &KeyPlan, row: usize, side: FrameSide) -> Result<RangeOffset> {
         let sign = if self.preceding { -1 } else { 1 };
         let by_interval = |months: i64, days: i64, nanos: i128| {
-            interval(plan, months, days, nanos, self.preceding, side).map_err(|remedy| {
+            interval(plan, months, days, nanos, self.preceding, side, false).map_err(|remedy| {
                 let offset = format!("INTERVAL {months} MONTH {days} DAY {nanos} NANOSECOND in column {:?}", self.name);
                 let error = refusal(plan, &offset, remedy);
                 Error::data(error.message())

@@ -23,11 +23,17 @@ pub(super) fn key_zone(data_type: &DataType, session: &str, key: &str) -> Result
     named_zone(name).map_err(|error| Error::spec(format!("order key {key:?} is a timestamp in {name:?}, {error}")))
 }
 
-/// `literal` as a distance from keys of `plan`, `preceding` or following.
+/// `literal` as a distance from keys of `plan`, `preceding` or following; `elapsed` is the frame's.
 ///
 /// # Errors
 /// The literal does not suit the key's type.
-pub(super) fn literal(plan: &KeyPlan, literal: &Literal, preceding: bool, side: FrameSide) -> Result<RangeOffset> {
+pub(super) fn literal(
+    plan: &KeyPlan,
+    literal: &Literal,
+    preceding: bool,
+    side: FrameSide,
+    elapsed: bool,
+) -> Result<RangeOffset> {
     let refuse = |remedy: &str| Err(refusal(plan, &literal_sql(literal), remedy));
     if *literal == Literal::Null {
         return refuse("give a value that is not NULL, or UNBOUNDED");
@@ -36,7 +42,8 @@ pub(super) fn literal(plan: &KeyPlan, literal: &Literal, preceding: bool, side: 
         return refuse("give a number");
     }
     if let Literal::Interval { months, days, micros } = literal {
-        return interval(plan, (*months).into(), (*days).into(), i128::from(*micros) * 1_000, preceding, side)
+        let (months, days, nanos) = ((*months).into(), (*days).into(), i128::from(*micros) * 1_000);
+        return interval(plan, months, days, nanos, preceding, side, elapsed)
             .map_err(|remedy| refusal(plan, &literal_sql(literal), remedy));
     }
     let signed = |by: i128| if preceding { -by } else { by };
@@ -99,6 +106,7 @@ pub(super) fn interval(
     nanos: i128,
     preceding: bool,
     side: FrameSide,
+    elapsed: bool,
 ) -> std::result::Result<RangeOffset, &'static str> {
     let sign = if preceding { -1 } else { 1 };
     let (months, days, nanos) = (months.saturating_mul(sign), days.saturating_mul(sign), nanos * i128::from(sign));
@@ -123,7 +131,7 @@ pub(super) fn interval(
         }
         DataType::Date32 | DataType::Date64 => Ok(calendar(days, 0)),
         DataType::Timestamp(unit, _) => {
-            let zoned = plan.calendar.is_some_and(|calendar| calendar.has_zone());
+            let zoned = !elapsed && plan.calendar.is_some_and(|calendar| calendar.has_zone());
             // Whole days among the hours count as calendar days: Spark's intervals do not distinguish 24 hours from a
             // day.
             let whole = i128::from(days) * NANOS_PER_DAY + nanos;
@@ -272,11 +280,11 @@ mod tests {
     }
 
     fn start(data_type: DataType, offset: Literal) -> Result<RangeOffset> {
-        literal(&plan(data_type), &offset, true, FrameSide::Start)
+        literal(&plan(data_type), &offset, true, FrameSide::Start, false)
     }
 
     fn end(data_type: DataType, offset: Literal) -> Result<RangeOffset> {
-        literal(&plan(data_type), &offset, false, FrameSide::End)
+        literal(&plan(data_type), &offset, false, FrameSide::End, false)
     }
 
     fn dec(unscaled: i128, scale: i8) -> Literal {
@@ -353,7 +361,7 @@ mod tests {
         assert_eq!(start(second(), time(0, 1_500_000)).unwrap(), RangeOffset::Whole(-1));
         assert_eq!(end(second(), time(0, 1_500_000)).unwrap(), RangeOffset::Whole(1));
         assert_eq!(
-            literal(&plan(second()), &time(0, 1_500_000), false, FrameSide::Start).unwrap(),
+            literal(&plan(second()), &time(0, 1_500_000), false, FrameSide::Start, false).unwrap(),
             RangeOffset::Whole(2)
         );
         assert_eq!(end(second(), time(1, 1_000_000)).unwrap(), RangeOffset::Whole(86_401));

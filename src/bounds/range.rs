@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use super::calendar::{CalendarAdder, CalendarStep};
 use super::range_key::{KeyPlan, RangeKeys, SectionKey};
-use super::range_offset::{FrameSide, RangeOffset, Target, by_calendar, double, huge, single, whole, wide};
+use super::range_offset::{Edge, FrameSide, RangeOffset, Target, by_calendar, double, huge, single, whole, wide};
 use super::range_search::{Successor, seek};
 use super::range_search_simd;
 use crate::error::{Error, Result};
@@ -30,15 +30,16 @@ pub(super) fn shift(
     plan: &KeyPlan,
     key: &SectionKey,
     offset: &RangeOffset,
-    side: FrameSide,
+    edge: Edge,
     partitions: &RunIndex,
     rows: Range<usize>,
     out: &mut [u32],
 ) {
+    let Edge { side, search } = edge;
     let descending = plan.options.descending;
     // A row is after an end at key k if its key is at least k + 1. Float keys have no overflow here: the code of NaN is
     // not the maximum.
-    let behind = i64::from(side == FrameSide::End);
+    let behind = i64::from(search == FrameSide::End);
     match (&key.keys, offset) {
         // One loop per kind of key and offset, so that the choice is made outside the loop.
         (RangeKeys::Small(keys), RangeOffset::Whole(by) | RangeOffset::Wide(by)) => {
@@ -61,7 +62,7 @@ pub(super) fn shift(
                             out,
                         );
                     }
-                    _ => search_each(keys, filled, rows, side, |key| whole(key, *by), out),
+                    _ => search_each(keys, filled, rows, search, |key| whole(key, *by), out),
                 },
             );
         }
@@ -87,12 +88,12 @@ pub(super) fn shift(
         ),
         (RangeKeys::Wide(keys), RangeOffset::Wide(by)) => {
             for_each_filled(key, side, partitions, rows, out, |filled, rows, out| {
-                search_each(keys, filled, rows, side, |key| wide(key, *by), out);
+                search_each(keys, filled, rows, search, |key| wide(key, *by), out);
             });
         }
         (RangeKeys::Huge(keys), RangeOffset::Huge(by)) => {
             for_each_filled(key, side, partitions, rows, out, |filled, rows, out| {
-                search_each(keys, filled, rows, side, |key| huge(key, *by), out);
+                search_each(keys, filled, rows, search, |key| huge(key, *by), out);
             });
         }
         // Offsets have the kind of their key, so no other pair occurs, except calendar offsets: see `positions`.
@@ -105,20 +106,21 @@ pub(super) fn shift_one(
     plan: &KeyPlan,
     key: &SectionKey,
     offset: &RangeOffset,
-    side: FrameSide,
+    edge: Edge,
     run: &Range<usize>,
     row: usize,
     hint: usize,
 ) -> u32 {
+    let Edge { side, search } = edge;
     let filled = key.non_null_rows(run);
     if !filled.contains(&row) {
         return null_bound(&filled, side, run);
     }
     let hint = hint.clamp(filled.start, filled.end);
     let at = match (&key.keys, offset) {
-        (RangeKeys::Small(keys), by) => seek(keys, &filled, hint, side, by.small(plan, keys[row])),
-        (RangeKeys::Wide(keys), RangeOffset::Wide(by)) => seek(keys, &filled, hint, side, wide(keys[row], *by)),
-        (RangeKeys::Huge(keys), RangeOffset::Huge(by)) => seek(keys, &filled, hint, side, huge(keys[row], *by)),
+        (RangeKeys::Small(keys), by) => seek(keys, &filled, hint, search, by.small(plan, keys[row])),
+        (RangeKeys::Wide(keys), RangeOffset::Wide(by)) => seek(keys, &filled, hint, search, wide(keys[row], *by)),
+        (RangeKeys::Huge(keys), RangeOffset::Huge(by)) => seek(keys, &filled, hint, search, huge(keys[row], *by)),
         (RangeKeys::Wide(_) | RangeKeys::Huge(_), _) => row,
     };
     at as u32
@@ -133,10 +135,11 @@ pub(super) fn positions(
     plan: &KeyPlan,
     key: &SectionKey,
     step: CalendarStep,
-    side: FrameSide,
+    edge: Edge,
     partitions: &RunIndex,
     rows: usize,
 ) -> Result<Arc<[u32]>> {
+    let Edge { side, search } = edge;
     let (Some(calendar), RangeKeys::Small(keys)) = (&plan.calendar, &key.keys) else {
         return Err(Error::internal(format!("order key {:?} has no calendar", plan.name)));
     };
@@ -146,7 +149,7 @@ pub(super) fn positions(
     // The conversion to `Arc` copies it.
     reserve::probe(rows * size_of::<u32>())?;
     for_each_filled(key, side, partitions, 0..rows, &mut out, |filled, rows, out| {
-        search_each(keys, filled, rows, side, |key| by_calendar(&mut mover, key, step, plan.options.descending), out);
+        search_each(keys, filled, rows, search, |key| by_calendar(&mut mover, key, step, plan.options.descending), out);
     });
     // Bounds of a partition never exceed those of the next, so one running maximum serves all.
     let mut furthest = 0;

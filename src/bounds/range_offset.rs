@@ -15,6 +15,15 @@ pub(super) enum FrameSide {
     End,
 }
 
+/// A bound of a frame, and how it is searched.
+///
+/// An open bound is found as the other side is: an open start is the first row after its key, as a closed end is.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Edge {
+    pub(super) side: FrameSide,
+    pub(super) search: FrameSide,
+}
+
 /// A signed distance in sort direction, in the key's unit; negative is before the row.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum RangeOffset {

@@ -8,7 +8,7 @@ use super::calendar::Calendar;
 use super::offset_column::OffsetColumn;
 use super::offset_literal::{key_zone, literal, unorderable};
 use super::range_key::{KeyPlan, takes_offsets};
-use super::range_offset::{FrameSide, RangeOffset};
+use super::range_offset::{Edge, FrameSide, RangeOffset};
 use super::rows::MAX_ROW_OFFSET;
 use crate::error::{Error, Result};
 use crate::model::order_column::OrderColumn;
@@ -174,10 +174,25 @@ impl FramePlan {
         (most < u64::MAX).then(|| (wide, usize::try_from(most).unwrap_or(usize::MAX)))
     }
 
+    /// How the start or the end is searched.
+    pub(super) fn edge(&self, side: FrameSide) -> Edge {
+        edge(&self.frame, side)
+    }
+
     /// Whether EXCLUDE removes peers.
     pub(super) fn excludes_peers(&self) -> bool {
         matches!(self.frame.exclude, Exclude::Group | Exclude::Ties)
     }
+}
+
+/// How a bound of `frame` is searched.
+fn edge(frame: &Frame, side: FrameSide) -> Edge {
+    let search = match side {
+        FrameSide::Start if frame.open.start => FrameSide::End,
+        FrameSide::End if frame.open.end => FrameSide::Start,
+        closed => closed,
+    };
+    Edge { side, search }
 }
 
 fn has_offset(bound: &Bound) -> bool {
@@ -191,6 +206,10 @@ fn check_ends(frame: &Frame, order: &[OrderColumn]) -> Result<()> {
     }
     if frame.end == Bound::UnboundedPreceding {
         return Err(Error::spec("a frame cannot end at UNBOUNDED PRECEDING: end it at a bound after its start"));
+    }
+    let bounds = [(frame.open.start, &frame.start), (frame.open.end, &frame.end)];
+    if bounds.iter().any(|(open, bound)| *open && !(frame.units == Units::Range && has_offset(bound))) {
+        return Err(Error::spec("only a bound of a RANGE frame at an offset can be open: close it, or give an offset"));
     }
     let entire = (&frame.start, &frame.end) == (&Bound::UnboundedPreceding, &Bound::UnboundedFollowing);
     if order.is_empty() && frame.units != Units::Rows && !entire {
@@ -330,7 +349,9 @@ fn resolve_bound(
             })
         }
         Arg::Literal(offset) => match (key, frame.units) {
-            (Some(key), _) => Ok(ResolvedBound::Key(literal(key, offset, preceding, side)?)),
+            (Some(key), _) => {
+                Ok(ResolvedBound::Key(literal(key, offset, preceding, edge(frame, side).search, frame.elapsed)?))
+            }
             (None, Units::Groups) => Ok(ResolvedBound::Groups(literal_count(offset, preceding, "GROUPS")?)),
             (None, _) => Ok(ResolvedBound::Rows(literal_count(offset, preceding, "ROWS")?)),
         },

@@ -104,25 +104,58 @@ pub struct Frame {
     pub end: Bound,
     /// The rows that are removed.
     pub exclude: Exclude,
+    /// Whether a start and an end at an offset of the order key are themselves outside of the frame.
+    pub open: OpenBounds,
+    /// Whether intervals of time are elapsed: 24 hours are not a calendar day where a clock changes.
+    pub elapsed: bool,
+}
+
+/// Which bounds of a RANGE frame are open: rows whose key is exactly at the offset are outside of the frame.
+///
+/// ```
+/// use windrow::{Bound, Frame, OpenBounds};
+/// let after_t_minus_7 = Frame::range(Bound::preceding(7), Bound::CurrentRow).open(OpenBounds { start: true, end: false });
+/// assert!(after_t_minus_7.open.start);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct OpenBounds {
+    /// The start.
+    pub start: bool,
+    /// The end.
+    pub end: bool,
 }
 
 impl Frame {
     /// `ROWS BETWEEN start AND end`
     #[must_use]
     pub fn rows(start: Bound, end: Bound) -> Self {
-        Self { units: Units::Rows, start, end, exclude: Exclude::NoOthers }
+        Self { units: Units::Rows, start, end, exclude: Exclude::NoOthers, open: OpenBounds::default(), elapsed: false }
     }
 
     /// `RANGE BETWEEN start AND end`
     #[must_use]
     pub fn range(start: Bound, end: Bound) -> Self {
-        Self { units: Units::Range, start, end, exclude: Exclude::NoOthers }
+        Self {
+            units: Units::Range,
+            start,
+            end,
+            exclude: Exclude::NoOthers,
+            open: OpenBounds::default(),
+            elapsed: false,
+        }
     }
 
     /// `GROUPS BETWEEN start AND end`
     #[must_use]
     pub fn groups(start: Bound, end: Bound) -> Self {
-        Self { units: Units::Groups, start, end, exclude: Exclude::NoOthers }
+        Self {
+            units: Units::Groups,
+            start,
+            end,
+            exclude: Exclude::NoOthers,
+            open: OpenBounds::default(),
+            elapsed: false,
+        }
     }
 
     /// The whole partition.
@@ -135,6 +168,20 @@ impl Frame {
     #[must_use]
     pub fn exclude(mut self, exclude: Exclude) -> Self {
         self.exclude = exclude;
+        self
+    }
+
+    /// Sets which bounds are open.
+    #[must_use]
+    pub fn open(mut self, open: OpenBounds) -> Self {
+        self.open = open;
+        self
+    }
+
+    /// Sets whether intervals of time are elapsed.
+    #[must_use]
+    pub fn elapsed(mut self, elapsed: bool) -> Self {
+        self.elapsed = elapsed;
         self
     }
 

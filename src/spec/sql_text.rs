@@ -80,7 +80,9 @@ pub(crate) fn frame(frame: &Frame) -> String {
         Exclude::Group => " EXCLUDE GROUP",
         Exclude::Ties => " EXCLUDE TIES",
     };
-    format!("{units} BETWEEN {} AND {}{exclude}", bound(&frame.start), bound(&frame.end))
+    let open = |open| if open { " (excluded)" } else { "" };
+    let (start, end) = (bound(&frame.start), bound(&frame.end));
+    format!("{units} BETWEEN {start}{} AND {end}{}{exclude}", open(frame.open.start), open(frame.open.end))
 }
 
 fn bound(bound: &Bound) -> String {

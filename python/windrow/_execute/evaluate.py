@@ -127,29 +127,50 @@ class Expressions:
         types: Mapping[str, pa.DataType],
         options: Options,
     ) -> None:
+        import polars as pl
+
         self._scalars = scalars
         ansi = True if options.ansi is None else options.ansi
         self.exprs: list[pl.Expr] = []
         self.failures: list[Failure] = []
         columns_read: dict[str, None] = {}
+        #: The host's expressions that the others read, by their names.
+        self.inputs: dict[str, pl.Expr] = {}
+        types = dict(types) if any(s.inputs for s in scalars) else types
+        for scalar in scalars:
+            for name, expression in scalar.inputs.items():
+                expr = to_polars(expression, types, ansi=ansi, timezone=options.timezone).expr
+                roots = [self._known(root, types, scalar) for root in expr.meta.root_names()]
+                columns_read |= dict.fromkeys(roots)
+                self.inputs[name] = expr.alias(name)
+                empty = pl.DataFrame([_series(r, pa.array([], types[r])).alias(r) for r in roots])
+                with polars_errors_translated([scalar]):
+                    made = empty.select(self.inputs[name]).to_arrow(compat_level=pl.CompatLevel.oldest())
+                types = {**types, name: made.schema.field(0).type}
         #: Those that give ordered categories as text, each with what a message calls it.
         self.ordered: dict[str, str] = {}
         for scalar in scalars:
             value = to_polars(scalar.expression, types, ansi=ansi, timezone=options.timezone)
             with polars_errors_translated([scalar]):
                 roots = value.expr.meta.root_names()
-            for name in roots:
-                if name not in types:
-                    raise unknown_column(name, list(types), f"expression {scalar.text}")
-                columns_read[name] = None
+            columns_read |= dict.fromkeys(self._known(r, types, scalar) for r in roots if r not in self.inputs)
             self.exprs.append(value.expr.alias(scalar.name))
             self.failures += value.failures
             if value.ordered or has_ordered_categories(value.kind):
                 self.ordered[scalar.name] = scalar.text
         self.columns_read = list(columns_read)
 
+    @staticmethod
+    def _known(name: str, types: Mapping[str, pa.DataType], scalar: NamedScalar) -> str:
+        if name not in types:
+            raise unknown_column(name, list(types), f"expression {scalar.text}")
+        return name
+
     def with_expressions(self, frame: pl.DataFrame) -> pl.DataFrame:
         """Give a frame with the expressions as columns, and raise for rows on which one has no value."""
+        if self.inputs:
+            with polars_errors_translated(self._scalars):
+                frame = frame.with_columns(self.inputs.values())
         taken = {*frame.columns, *(t.name for t in self._scalars)}
         flags = [unused_name(f"__windrow_failure_{i}", taken) for i in range(len(self.failures))]
         marks = [f.rows.any().alias(n) for f, n in zip(self.failures, flags, strict=True)]
@@ -164,7 +185,7 @@ class Expressions:
             for failure, name in zip(self.failures, flags, strict=True):
                 if result[name][0]:
                     raise failure.error
-        return result.drop(flags) if flags else result
+        return result.drop(flags + list(self.inputs))
 
     def condition(self) -> pl.Expr:
         """Give the only expression as one that raises for rows on which it has no value, for a plan of Polars'."""
@@ -249,7 +270,8 @@ def refuse_cross_row(scalars: Collection[NamedScalar], where: str) -> None:
         If there is one.
     """
     for scalar in scalars:
-        functions = scalar.expression.other_rows if isinstance(scalar.expression, HostExpression) else ()
+        host = (e for e in (scalar.expression, *scalar.inputs.values()) if isinstance(e, HostExpression))
+        functions = [f for e in host for f in e.other_rows]
         if functions:
             raise UnsupportedError(
                 f"{scalar.text} reads other rows than its own ({', '.join(functions)}), and would see {where}; "

@@ -132,7 +132,14 @@ def _native(call: BoundCall) -> dict[str, Any]:
         "partition_by": list(call.partition_by),
         "order_by": list(map(_key, call.order_by)),
         "frame": frame
-        and {"units": frame.units, "start": _bound(frame.start), "end": _bound(frame.end), "exclude": frame.exclude},
+        and {
+            "units": frame.units,
+            "start": _bound(frame.start),
+            "end": _bound(frame.end),
+            "exclude": frame.exclude,
+            "open": frame.open,
+            "elapsed": frame.elapsed,
+        },
         "filter": call.filter,
         "distinct": call.distinct,
         "ignore_nulls": call.ignore_nulls,

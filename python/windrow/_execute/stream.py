@@ -15,7 +15,7 @@ from .._plan.steps import Compute, Evaluate, NamedScalar, Project, StepPlan
 from ..exceptions import SpecError, shown
 from ..settings import Options
 from .arrow_columns import as_single_array, empty_table
-from .evaluate import evaluate
+from .evaluate import evaluate, refuse_cross_row
 from .explained_call import ExplainedCall
 from .external_sort import ROW_NUMBER
 from .level import Level
@@ -57,6 +57,7 @@ class FinalProjection:
         ordered: Mapping[str, str],
     ) -> None:
         self.scalars = tuple(scalars)
+        refuse_cross_row(self.scalars, "one batch of the stream at a time")
         self.project = project
         self.input_schema = schema
         self._names = list(names)

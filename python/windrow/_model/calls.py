@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, overload
 
 from ..exceptions import SpecError, short_traceback, shown
 from .catalog import Function, function_of
@@ -28,9 +28,24 @@ from .expressions import (
     as_expr,
     reads_back,
 )
-from .names import check_text, identifier
+from .names import identifier
+from .operators import checked_name
+from .protocols import SparkWindow
 from .replace import replace
-from .windows import IntoOrder, Order, Window, as_order, as_sequence
+from .structure import ALIAS
+from .windows import (
+    Closed,
+    Exclude,
+    IntoBound,
+    IntoOrder,
+    Order,
+    Window,
+    Windows,
+    as_order,
+    as_sequence,
+    foreign_window,
+    window as make_window,
+)
 
 __all__ = ["Call", "Derived", "UserFunction", "expressions_of"]
 
@@ -48,7 +63,7 @@ class UserFunction(Protocol):
     token: str  # identifies the function, also in a copy or in another process
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Call(Item):
     """A call of a window function. Made by the functions of this package, such as ``wr.sum("x")``.
 
@@ -86,7 +101,7 @@ class Call(Item):
     is_distinct: bool = False
     nulls_ignored: bool | None = None
     argument_order: tuple[Order, ...] = ()
-    name: str | None = None
+    name: str | None = field(default=None, metadata=ALIAS)
     user: UserFunction | None = None
     result_column: str | None = field(default=None, init=False, compare=False)
     nesting: tuple[int, int] = field(default=(1, 1), init=False, compare=False)
@@ -226,31 +241,97 @@ class Call(Item):
         flat = [k for key in keys for k in as_sequence(key)]
         return replace(self, argument_order=tuple(as_order(k) for k in flat))
 
+    @overload
+    def over(self, window: Windows) -> Calls: ...
+
+    @overload
+    def over(
+        self,
+        window: Window | SparkWindow | IntoExpr | Sequence[IntoExpr] = None,
+        *keys: IntoExpr,
+        order_by: IntoOrder | Sequence[IntoOrder] = None,
+        rows: int | tuple[IntoBound, IntoBound] | None = None,
+        range: IntoExpr | tuple[IntoBound, IntoBound] = None,
+        groups: tuple[IntoBound, IntoBound] | None = None,
+        exclude: Exclude | None = None,
+        min_rows: int | None = None,
+        closed: Closed | None = None,
+        centered: bool = False,
+    ) -> Call: ...
+
     @short_traceback
-    def over(self, window: Window | None = None) -> Call:
+    def over(
+        self,
+        window: Window | Windows | SparkWindow | IntoExpr | Sequence[IntoExpr] = None,
+        *keys: IntoExpr,
+        order_by: IntoOrder | Sequence[IntoOrder] = None,
+        rows: int | tuple[IntoBound, IntoBound] | None = None,
+        range: IntoExpr | tuple[IntoBound, IntoBound] = None,
+        groups: tuple[IntoBound, IntoBound] | None = None,
+        exclude: Exclude | None = None,
+        min_rows: int | None = None,
+        closed: Closed | None = None,
+        centered: bool = False,
+    ) -> Call | Calls:
         """Say over which window the function is computed.
 
         Parameters
         ----------
         window
-            What :func:`windrow.window` gave; None: all rows, without an order.
+            What :func:`windrow.window` gave, several windows (:meth:`windrow.Window.rows`), a ``Window`` of PySpark's,
+            or partition keys as for :func:`windrow.window`; None: all rows are one partition.
+        *keys
+            Further partition keys.
+        order_by
+            Order keys, as for :func:`windrow.window`.
+        rows, range, groups, exclude, min_rows, closed, centered
+            The frame, as for :func:`windrow.window`.
 
         Returns
         -------
-        Call
-            The call, ready for ``with_columns`` and ``select``.
+        Call or Calls
+            The call, ready for ``with_columns`` and ``select``; over several windows a call for each.
+
+        Raises
+        ------
+        SpecError
+            As :func:`windrow.window`; also for a window beside keys, an order or a frame.
 
         Examples
         --------
         >>> import windrow as wr
         >>> wr.rank().over(wr.window("k", wr.desc("x")))
         rank() OVER (PARTITION BY k ORDER BY x DESC)
+        >>> wr.sum("x").over("k", order_by="t", rows=(-1, 0))
+        sum(x) OVER (PARTITION BY k ORDER BY t ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)
         """
-        if window is not None and not isinstance(window, Window):
+        frame = {
+            "rows": rows,
+            "range": range,
+            "groups": groups,
+            "exclude": exclude,
+            "min_rows": min_rows,
+            "closed": closed,
+            "centered": centered or None,
+        }
+        several = window if isinstance(window, Windows) else None
+        if several is not None:
+            made: Window | None = several.windows[0]
+        else:
+            made = window if isinstance(window, Window) else foreign_window(window)
+        if made is None:
+            partition_by = (*as_sequence(window), *(k for key in keys for k in as_sequence(key)))
+            made = make_window(partition_by, order_by, **{n: v for n, v in frame.items() if v is not None})  # type: ignore[arg-type]
+        elif keys or order_by is not None or any(v is not None for v in frame.values()):
             raise SpecError(
-                f"over() takes a window, not {shown(window)}; write .over(wr.window(partition_by=..., order_by=...))"
+                "over() takes a window, or keys with an order and a frame, and not both; give the window all of it, as "
+                "wr.window(partition_by=..., order_by=..., rows=...)"
             )
-        return replace(self, window=Window() if window is None else window)
+        if several is not None:
+            return Calls(tuple(replace(self, window=w) for w in several.windows), several.suffixes).alias(
+                self.sql if self.name is None else self.name
+            )
+        return replace(self, window=made)
 
     @short_traceback
     def alias(self, name: str) -> Call:
@@ -272,9 +353,7 @@ class Call(Item):
         >>> wr.sum("x").over(wr.window("k")).alias("total")
         sum(x) OVER (PARTITION BY k) AS total
         """
-        if not isinstance(name, str) or not name:
-            raise SpecError(f"alias() takes a column's name, not {shown(name)}")
-        return replace(self, name=check_text(name, "alias()"))
+        return replace(self, name=checked_name(name))
 
     @short_traceback
     def to_polars(self, schema: Any) -> Any:
@@ -319,7 +398,9 @@ class Call(Item):
         within = (
             known is not None
             and known.within_group == "key"
-            and [o.key for o in self.argument_order] == list(self.args[:1])
+            and len(self.argument_order) == 1
+            and bool(self.args)
+            and self.argument_order[0].key.equals(self.args[0])
         )
         args = self.args[1:] if within else self.args
         inside = ", ".join(map(str, args)) or ("*" if known is not None and known.takes_star else "")
@@ -338,7 +419,7 @@ class Call(Item):
 
     def reads_back(self, *, exactly: bool = False) -> bool:
         """Whether the call's SQL text reads back as an equal call, ``exactly`` also in the spaces of texts in it."""
-        if self.user is not None or (self.window is not None and self.window.min_rows is not None):
+        if self.user is not None or (self.window is not None and not self.window.is_sql()):
             return False
         known = function_of(self.function)
         return all(
@@ -361,9 +442,43 @@ class Call(Item):
             return self.code()
         return self.sql if self.name is None else f"{self.sql} AS {identifier(self.name)}"
 
-    def __bool__(self) -> bool:
-        """Refuse to be a condition, which a call would silently always fulfil."""
-        raise SpecError(f"{self!r} is a window call and has no truth of its own; compute it with with_columns first")
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Calls:
+    """One call over several windows: an item for each, of which each has the name and a suffix for its window."""
+
+    calls: tuple[Call, ...]
+    suffixes: tuple[str, ...]
+
+    @short_traceback
+    def alias(self, name: str) -> Calls:
+        """Name the columns that the calls give: each has the name, ``_`` and its suffix.
+
+        Parameters
+        ----------
+        name
+            What the names begin with.
+
+        Returns
+        -------
+        Calls
+            The calls with the names.
+        """
+        start = checked_name(name)
+        named = tuple(call.alias(f"{start}_{suffix}") for call, suffix in zip(self.calls, self.suffixes, strict=True))
+        return Calls(named, self.suffixes)
+
+    def __iter__(self) -> Iterator[Call]:
+        """Iterate over the calls."""
+        return iter(self.calls)
+
+    def __len__(self) -> int:
+        """Count the calls."""
+        return len(self.calls)
+
+    def __repr__(self) -> str:
+        """The calls, one a line."""
+        return "[" + ",\n ".join(map(repr, self.calls)) + "]"
 
 
 def call(function: str, *args: IntoExpr) -> Call:
@@ -477,7 +592,7 @@ def _maps_names_to(value: Any, classes: type | tuple[type, ...]) -> bool:
     return isinstance(value, Mapping) and all(isinstance(n, str) and isinstance(v, classes) for n, v in value.items())
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Derived(Item):
     """A scalar expression over the results of window calls. Made of SQL text, or of a PySpark Column.
 
@@ -503,9 +618,11 @@ class Derived(Item):
     expression: Scalar
     calls: Mapping[str, Call]
     text: str
-    name: str | None = None
+    name: str | None = field(default=None, metadata=ALIAS)
     inputs: Mapping[str, Scalar] = field(default_factory=dict)
     nesting: tuple[int, int] = field(default=(0, 0), init=False, compare=False)
+    # how tightly it binds, where an operator made it
+    binding: int | None = field(default=None, init=False, compare=False)
 
     def __post_init__(self) -> None:
         """Refuse what no expression over calls has."""
@@ -542,9 +659,7 @@ class Derived(Item):
         >>> wr.expr("x - lag(x) OVER (ORDER BY t)").alias("step")
         x - lag(x) OVER (ORDER BY t) AS step
         """
-        if not isinstance(name, str) or not name:
-            raise SpecError(f"alias() takes a column's name, not {shown(name)}")
-        return replace(self, name=check_text(name, "alias()"))
+        return replace(self, name=checked_name(name))
 
     @short_traceback
     def to_polars(self, schema: Any) -> Any:
@@ -604,11 +719,3 @@ class Derived(Item):
     def __repr__(self) -> str:
         """The expression as SQL text."""
         return self.text if self.name is None else f"{self.text} AS {identifier(self.name)}"
-
-    def __hash__(self) -> int:
-        """Hash what equality compares and can be hashed."""
-        return hash((self.text, self.name, frozenset(self.calls)))
-
-    def __bool__(self) -> bool:
-        """Refuse to be a condition, which an expression would silently always fulfil."""
-        raise SpecError(f"{self!r} has no truth of its own; compute it with with_columns first")

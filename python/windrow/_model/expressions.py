@@ -1,7 +1,7 @@
 """What a call reads: a column, a literal, SQL text or an expression of the host.
 
-windrow evaluates no scalar expressions. Text and host expressions are handed to the host (Polars or Spark), which turns
-them into temporary columns before the window call runs.
+windrow evaluates no scalar expressions itself. Text and host expressions are handed to the host (Polars or Spark),
+which turns them into temporary columns before the window call runs.
 """
 
 from __future__ import annotations
@@ -12,15 +12,17 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from decimal import Context, Decimal
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from ..exceptions import SpecError, short_traceback, shown
 from .checks import refuse_field
 from .code_text import code_of, constructor_code
 from .intervals import Interval
 from .names import check_text, identifier, sql_text
+from .operators import Operators
 from .protocols import LiteralValue, NumpyArray, PlainValue, PolarsExpr, SparkColumn
 from .replace import replace
+from .structure import SCALARS
 from .tokens import unique_token
 
 if TYPE_CHECKING:
@@ -47,8 +49,6 @@ __all__ = [
 _OVER = re.compile(r"\bover\b", re.IGNORECASE)
 # no type holds more than 76 digits, and Python prints no int of more than 4,300
 _MAX_INTEGER = 10**76
-SCALARS = (bool, int, float, Decimal, str, bytes, dt.date, dt.time, dt.timedelta, Interval)
-
 
 #: The largest precision of a decimal, as in Spark.
 MAX_DIGITS = 38
@@ -57,8 +57,8 @@ _MORE_THAN_DIGITS: int = 10**MAX_DIGITS
 EXACT_CONTEXT = Context(prec=200)
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Column:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Column(Operators):
     """A column by its exact name."""
 
     name: str
@@ -78,8 +78,8 @@ class Column:
         return f"wr.col({self.name!r})"
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Literal:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Literal(Operators):
     """One value for all rows.
 
     Parameters
@@ -112,11 +112,13 @@ class Literal:
         return f"wr.lit({code_of(list(values) if isinstance(self.value, tuple) else self.value)})"
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Sql:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Sql(Operators):
     """A scalar expression as SQL text, evaluated by the host."""
 
     text: str
+    # how tightly it binds, where an operator made it
+    binding: int | None = field(default=None, init=False, compare=False)
 
     def __post_init__(self) -> None:
         """Refuse what is no text."""
@@ -136,7 +138,7 @@ class Sql:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class HostExpression:
+class HostExpression(Operators):
     """An expression object of the host itself: a ``polars.Expr`` or a PySpark ``Column``.
 
     Parameters
@@ -175,10 +177,7 @@ class HostExpression:
         return str(self)
 
 
-ItemT = TypeVar("ItemT", bound="Item")
-
-
-class Item:
+class Item(Operators):
     """A window call, or an expression over window calls: what ``with_columns`` computes as a column."""
 
     __slots__ = ()
@@ -194,10 +193,6 @@ class Item:
     def output_name(self) -> str:
         """The name of the column that the item gives."""
         return self.sql if self.name is None else self.name
-
-    def alias(self: ItemT, name: str) -> ItemT:
-        """Name the column that the item gives."""
-        raise NotImplementedError
 
     def reads_back(self, *, exactly: bool = False) -> bool:
         """Whether the item's SQL text reads back as an equal item, ``exactly`` also in the spaces of texts in it."""
@@ -390,6 +385,10 @@ def as_expr(value: Any, role: str) -> Expr:
     if isinstance(value, complex):
         raise SpecError(f"{role}: {shown(value)} is a complex number, and windrow has no type for these")
     kind = type(value)
+    if kind.__name__ in ("When", "Then") and kind.__module__.startswith("windrow."):
+        raise SpecError(f"{role}: {value!r} has no end; write .otherwise(value) behind it, .otherwise(None) for null")
+    if kind.__name__ == "Calls" and kind.__module__.startswith("windrow."):
+        raise SpecError(f"{role}: {value!r} is a call over several windows, and one expression is one column")
     exports = ("__arrow_c_array__", "__arrow_c_stream__", "to_frame")
     if kind.__name__ == "ndarray" or any(hasattr(kind, name) for name in exports):
         raise SpecError(

@@ -116,6 +116,20 @@ def _parts(value: Interval) -> list[tuple[str, str]]:
     return parts or [("0", "day")]
 
 
+def halved(length: Any) -> Any:
+    """Give half of a number, a timedelta or an interval; None where it is no whole number of its smallest parts."""
+    if isinstance(length, int):
+        return None if length % 2 else length // 2
+    if isinstance(length, dt.timedelta):
+        return length / 2 if length.microseconds % 2 == 0 else None
+    if isinstance(length, Interval):
+        microseconds = length.days % 2 * 86_400_000_000 + length.microseconds
+        if length.months % 2 or microseconds % 2:
+            return None
+        return Interval(length.months // 2, length.days // 2, microseconds // 2)
+    return length / 2
+
+
 @short_traceback
 def interval(
     text: str | None = None,

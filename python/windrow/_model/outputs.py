@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from .calls import Call, Derived
 from .expressions import Column, Expr
 from .names import identifier
+from .structure import Structural
 
 __all__ = ["Output", "expression_of"]
 
 
-@dataclass(frozen=True, slots=True)
-class Output:
+@dataclass(frozen=True, slots=True, eq=False)
+class Output(Structural):
     """One column of the result: a call, an expression over calls, or (None) an input column.
 
     Parameters

@@ -35,6 +35,16 @@ class SparkColumn(Protocol):
         """Whether a value is there."""
 
 
+class SparkWindow(Protocol):
+    """A PySpark ``WindowSpec``, Classic or Connect."""
+
+    def rowsBetween(self, *args: Any, **kwargs: Any) -> Any:  # noqa: N802 - PySpark's name
+        """Give it a frame counted in rows."""
+
+    def partitionBy(self, *args: Any, **kwargs: Any) -> Any:  # noqa: N802 - PySpark's name
+        """Give it partition keys."""
+
+
 class NumpyScalar(Protocol):
     """One of numpy's numbers, times or texts; an array differs from it in that it has no hash."""
 

@@ -8,16 +8,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from operator import index
-from typing import Any, Literal as OneOf, TypeAlias, get_args
+from typing import ClassVar, Any, Literal as OneOf, TypeAlias, get_args
 
 from ..exceptions import SpecError, short_traceback, shown
 from .checks import is_tuple_of, refuse_field
 from .code_text import code_of, constructor_code
 from .expressions import EXPRESSIONS, Column, Expr, HostExpression, IntoExpr, Literal, Sql, as_expr, negated, reader_of
-from .intervals import Interval, length_key, parse_duration
+from .intervals import Interval, halved, length_key, parse_duration
+from .replace import replace
+from .structure import Structural
 
 __all__ = [
     "Bound",
+    "Closed",
     "Exclude",
     "Frame",
     "IntoBound",
@@ -25,6 +28,7 @@ __all__ = [
     "Nulls",
     "Order",
     "Window",
+    "Windows",
     "as_order",
     "as_sequence",
     "asc",
@@ -37,6 +41,7 @@ __all__ = [
 Units: TypeAlias = OneOf["rows", "range", "groups"]
 Nulls: TypeAlias = OneOf["first", "last"]
 BoundKind: TypeAlias = OneOf["unbounded_preceding", "preceding", "current_row", "following", "unbounded_following"]
+Closed: TypeAlias = OneOf["right", "left", "both", "none"]
 Exclude: TypeAlias = OneOf["no_others", "current_row", "group", "ties"]
 
 UNITS: tuple[str, ...] = get_args(Units)
@@ -47,8 +52,8 @@ EXCLUDES: tuple[str, ...] = get_args(Exclude)
 _UNBOUNDED = 2**63 - 1
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Order:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Order(Structural):
     """One order key: what to order by, which way, and where the nulls go. Made by :func:`asc` and :func:`desc`."""
 
     key: Expr
@@ -80,8 +85,8 @@ class Order:
         return f"wr.{'desc' if self.descending else 'asc'}({_key_code(self.key)}{placed})"
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Bound:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Bound(Structural):
     """One end of a frame."""
 
     kind: BoundKind
@@ -111,14 +116,19 @@ class Bound:
         return constructor_code(self, "wr.typing.Bound")
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Frame:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Frame(Structural):
     """Which rows around a row its call looks at."""
 
     units: Units
     start: Bound
     end: Bound
     exclude: Exclude = "no_others"
+    # whether rows whose order key is exactly at the start's or the end's offset are outside
+    open_start: bool = False
+    open_end: bool = False
+    # whether intervals of time are elapsed, and 24 hours no calendar day
+    elapsed: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what SQL refuses about two bounds, whatever the data."""
@@ -129,11 +139,18 @@ class Frame:
                 refuse_field(self, name, "a bound", "wr.window(..., rows=(-1, 0)), wr.preceding(x) or wr.following(x)")
         if not isinstance(self.exclude, str) or self.exclude not in EXCLUDES:
             refuse_field(self, "exclude", f"one of {', '.join(EXCLUDES)}", "wr.window(..., exclude='ties')")
+        for name in ("open_start", "open_end", "elapsed"):
+            if not isinstance(getattr(self, name), bool):
+                refuse_field(self, name, "True or False", "wr.window(..., range='7 days', closed='both')")
+        for name, bound in (("open_start", self.start), ("open_end", self.end)):
+            if getattr(self, name) and (self.units != "range" or bound.offset is None):
+                refuse_field(self, name, "for a bound at an offset of a RANGE frame", "wr.window(..., range='7 days')")
         check_bounds(self.units, self.start, self.end)
 
     def __str__(self) -> str:
         """The frame as SQL writes it."""
-        text = f"{self.units.upper()} BETWEEN {self.start} AND {self.end}"
+        start, end = (" (excluded)" if is_open else "" for is_open in (self.open_start, self.open_end))
+        text = f"{self.units.upper()} BETWEEN {self.start}{start} AND {self.end}{end}"
         return text if self.exclude == "no_others" else f"{text} EXCLUDE {self.exclude.replace('_', ' ').upper()}"
 
     def __repr__(self) -> str:
@@ -141,9 +158,12 @@ class Frame:
         return constructor_code(self, "wr.typing.Frame")
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Window:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Window(Structural):
     """Partition keys, order keys and a frame. Made by :func:`window`."""
+
+    #: Many calls have one window.
+    text_is_kept: ClassVar = True
 
     partition_by: tuple[Expr, ...] = ()
     order_by: tuple[Order, ...] = ()
@@ -161,6 +181,75 @@ class Window:
         if self.min_rows is not None:
             _min_rows(self.min_rows)
 
+    @short_traceback
+    def rows(self, frame: Any, *, centered: bool = False) -> Any:
+        """Give the window with a frame counted in rows, or one window for each of several frames.
+
+        Parameters
+        ----------
+        frame
+            As ``rows`` of :func:`windrow.window`; a list is several frames, each a number of rows or a tuple.
+        centered
+            As for :func:`windrow.window`.
+
+        Returns
+        -------
+        Window or Windows
+            With its keys, ``exclude`` and ``min_rows``. A call over several windows is several items, named by the
+            frames behind their names.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> import windrow as wr
+        >>> table = pa.table({"t": [1, 2, 3, 4], "v": [1, 2, 3, 4]})
+        >>> w = wr.window(order_by="t")
+        >>> wr.select(table, wr.sum("v").over(w.rows([2, 3])).alias("sum")).to_pydict()
+        {'sum_2': [1, 3, 5, 7], 'sum_3': [1, 3, 6, 9]}
+        """
+        return self._framed("rows", frame, centered=centered or None)
+
+    @short_traceback
+    def range(self, frame: Any, *, closed: Closed | None = None, centered: bool = False) -> Any:
+        """Give the window with a frame by distance in the order key, or one window for each of several frames.
+
+        Parameters
+        ----------
+        frame
+            As ``range`` of :func:`windrow.window`; a list is several frames, each a length or a tuple.
+        closed, centered
+            As for :func:`windrow.window`.
+
+        Returns
+        -------
+        Window or Windows
+            As for :meth:`rows`.
+
+        Examples
+        --------
+        >>> import windrow as wr
+        >>> wr.sum("v").over(wr.window("k", "day").range(["7d", "30d"], closed="both")).alias("sum")
+        [sum(v) OVER (PARTITION BY k ORDER BY day RANGE BETWEEN INTERVAL '7' DAY PRECEDING AND CURRENT ROW) AS sum_7d,
+         sum(v) OVER (PARTITION BY k ORDER BY day RANGE BETWEEN INTERVAL '30' DAY PRECEDING AND CURRENT ROW) AS sum_30d]
+        """
+        return self._framed("range", frame, closed=closed, centered=centered or None)
+
+    def _framed(self, units: str, frame: Any, **settings: Any) -> Any:
+        exclude = None if self.frame is None or self.frame.exclude == "no_others" else self.frame.exclude
+        rest = {"exclude": exclude, "min_rows": self.min_rows, **{n: v for n, v in settings.items() if v is not None}}
+        frames = frame if isinstance(frame, list) else [frame]
+        made = [window(self.partition_by, self.order_by, **{units: one}, **rest) for one in frames]
+        if not isinstance(frame, list):
+            return made[0]
+        if not frames:
+            raise SpecError(f"{units}([]): a list of frames names at least one")
+        return Windows(tuple(made), tuple(map(_suffix, frames)))
+
+    def is_sql(self) -> bool:
+        """Whether SQL can say all of the window: it has no ``min_rows``, open bounds or days of elapsed time."""
+        frame = self.frame
+        return self.min_rows is None and (frame is None or not (frame.open_start or frame.open_end or frame.elapsed))
+
     def __str__(self) -> str:
         """The inside of SQL's ``OVER (...)``."""
         parts = []
@@ -174,26 +263,42 @@ class Window:
 
     def __repr__(self) -> str:
         """The window as code."""
-        bounds: dict[str, tuple[IntoBound, IntoBound]] = {}
+        frame = self.frame
+        rest: dict[str, Any] = {} if frame is None else _frame_settings(frame)
+        if self.min_rows is not None:
+            rest["min_rows"] = self.min_rows
         parts = []
         if self.partition_by:
             parts.append(_keys_code([_key_code(k) for k in self.partition_by]))
         if self.order_by:
             orders = [_key_code(o.key) if o == _made(as_order, o.key) else repr(o) for o in self.order_by]
             parts.append(("" if parts else "order_by=") + _keys_code(orders))
-        if self.frame is not None:
-            start, end = _into_bound(self.frame.start, start=True), _into_bound(self.frame.end, start=False)
-            bounds[self.frame.units] = (start, end)
-            parts.append(f"{self.frame.units}=({_offset_code(start)}, {_offset_code(end)})")
-            if self.frame.exclude != "no_others":
-                parts.append(f"exclude={self.frame.exclude!r}")
-        if self.min_rows is not None:
-            parts.append(f"min_rows={self.min_rows}")
-        exclude = None if self.frame is None else self.frame.exclude
-        rest: dict[str, Any] = {**bounds, "exclude": exclude, "min_rows": self.min_rows}
+        for name, value in rest.items():
+            bounds = [_offset_code(b) for b in value] if isinstance(value, tuple) else None
+            parts.append(f"{name}={_offset_code(value) if bounds is None else f'({bounds[0]}, {bounds[1]})'}")
         if _made(window, self.partition_by, self.order_by, **rest) != self:
             return constructor_code(self, "wr.Window")  # SQL has frames that window() refuses
         return f"wr.window({', '.join(parts)})"
+
+
+@dataclass(frozen=True, slots=True)
+class Windows:
+    """Several windows that differ in their frames. Made by :meth:`Window.rows` and :meth:`Window.range` of a list."""
+
+    windows: tuple[Window, ...]
+    #: What follows the name of a call over each.
+    suffixes: tuple[str, ...]
+
+
+def _suffix(frame: Any) -> str:
+    """Name a frame."""
+    parts = []
+    for bound in frame if isinstance(frame, tuple) else (frame,):
+        if isinstance(bound, dt.timedelta):
+            parts.append(f"{bound.days}d" if bound == dt.timedelta(bound.days) else f"{bound.total_seconds():g}s")
+        else:
+            parts.append("unbounded" if bound is None else "".join(str(bound).split()))
+    return "_".join(parts)
 
 
 #: What may stand where an order key is asked for.
@@ -207,11 +312,13 @@ def window(
     partition_by: IntoExpr | Sequence[IntoExpr] = None,
     order_by: IntoOrder | Sequence[IntoOrder] = None,
     *,
-    rows: tuple[IntoBound, IntoBound] | None = None,
-    range: tuple[IntoBound, IntoBound] | None = None,
+    rows: int | tuple[IntoBound, IntoBound] | None = None,
+    range: IntoExpr | tuple[IntoBound, IntoBound] = None,
     groups: tuple[IntoBound, IntoBound] | None = None,
     exclude: Exclude | None = None,
     min_rows: int | None = None,
+    closed: Closed | None = None,
+    centered: bool = False,
 ) -> Window:
     """Describe a window: which rows belong together, in which order, and which of them a call looks at.
 
@@ -230,18 +337,27 @@ def window(
         A column's name, ``wr.asc(x)``, ``wr.desc(x)``, an expression, or a sequence of these. Ascending with nulls
         first unless said otherwise, descending with nulls last: Spark's defaults.
     rows
-        A frame ``(start, end)`` counted in rows. A bound is an int relative to the row as in PySpark (negative: before
-        it, 0: the row itself, positive: after it), None for unbounded, ``wr.col("n")`` for a bound per row, or
-        ``wr.preceding(x)`` and ``wr.following(x)``.
+        A frame counted in rows: ``7`` for the last seven, or ``(start, end)``. A bound is an int relative to the row as
+        in PySpark (negative: before it, 0: the row itself, positive: after it), None for unbounded, ``wr.col("n")`` for
+        a bound per row, or ``wr.preceding(x)`` and ``wr.following(x)``.
     range
-        A frame by distance in the order key, of which there must be one: ints, floats, Decimals, timedeltas, durations
-        such as ``"-7 days"``, ``"-1mo"`` or ``wr.interval(months=-3)``; 0 is the current row *and its ties*.
+        A frame by distance in the order key, of which there must be one: a length such as ``"7d"`` for what lies less
+        than that before the row, or ``(start, end)``. Bounds are ints, floats, Decimals, timedeltas, durations such as
+        ``"-7 days"``, ``"-1mo"`` or ``wr.interval(months=-3)``; 0 is the current row *and its ties*. Timedeltas and
+        hours are elapsed time, days and months are the calendar's in the key's time zone.
     groups
         A frame counted in groups of ties.
     exclude
         ``"current_row"``, ``"group"`` (the row and its ties), ``"ties"`` (its ties but not the row) or ``"no_others"``.
     min_rows
         The least number of rows that must count in a frame; with fewer the result is null.
+    closed
+        Which ends of a ``range`` given as a length belong to the frame, as in Polars: ``"right"`` (the default),
+        ``"left"``, ``"both"`` or ``"none"``. Unless the frame is centered, its right end is the current row: with
+        ``"right"`` and ``"both"`` the row and its ties belong to the frame, with ``"left"`` and ``"none"`` they do not.
+    centered
+        Whether a frame given as a length reaches as far behind the row as before it. Of an even number of rows one
+        more lies before it, as in Polars and pandas.
 
     Returns
     -------
@@ -251,7 +367,8 @@ def window(
     Raises
     ------
     SpecError
-        If more than one of ``rows``, ``range`` and ``groups`` is given, or the bounds cannot make a frame.
+        If more than one of ``rows``, ``range`` and ``groups`` is given, the bounds cannot make a frame, or ``closed``
+        or ``centered`` stands beside bounds.
 
     Examples
     --------
@@ -269,7 +386,7 @@ def window(
     [5, 5, 5, 1]
     """
     orders = tuple(as_order(o) for o in as_sequence(order_by))
-    given: dict[Units, tuple[IntoBound, IntoBound]] = {}
+    given: dict[Units, Any] = {}
     if rows is not None:
         given["rows"] = rows
     if range is not None:
@@ -281,7 +398,17 @@ def window(
     excluded = normalise_exclude(exclude)
     frame = None
     for units, bounds in given.items():
-        frame = _frame(units, bounds, excluded)
+        if units == "groups" or isinstance(bounds, (tuple, list)):
+            _refuse_length_settings(units, bounds, closed, centered)
+            frame = _frame(units, bounds, excluded)
+        elif units == "rows":
+            _refuse_length_settings("rows", bounds, closed, centered=False)
+            frame = _last_rows(bounds, centered, excluded)
+        else:
+            frame = _length(bounds, closed, centered, excluded)
+    frame = None if frame is None else _timed(frame)
+    if not given:
+        _refuse_length_settings("range", None, closed, centered)
     if frame is None and excluded != "no_others":
         frame = default_frame(bool(orders), excluded)
     return Window(
@@ -397,6 +524,19 @@ def following(offset: IntoExpr = None) -> Bound:
     return Bound("unbounded_following") if offset is None else Bound("following", _offset(offset))
 
 
+_FOREIGN_WINDOWS: list[Callable[[Any], Window | None]] = []
+
+
+def register_windows(read: Callable[[Any], Window | None]) -> None:
+    """Register what reads the windows of another library: it gives None for all other values."""
+    _FOREIGN_WINDOWS.append(read)
+
+
+def foreign_window(value: Any) -> Window | None:
+    """Give another library's window as one of windrow's, None where a value is none."""
+    return next((made for read in _FOREIGN_WINDOWS if (made := read(value)) is not None), None)
+
+
 def default_frame(ordered: bool, exclude: Exclude = "no_others") -> Frame:
     """Spell out the frame that a window without one has, as needed to say EXCLUDE about it."""
     if ordered:
@@ -487,8 +627,75 @@ def _frame(units: Units, bounds: Any, exclude: Exclude) -> Frame:
     return Frame(units, start, end, exclude)
 
 
+def _last_rows(rows: Any, centered: bool, exclude: Exclude) -> Frame:
+    """Give the frame of so many rows that end at the current one, or lie around it."""
+    try:
+        number = 0 if isinstance(rows, bool) else index(rows)
+    except TypeError:
+        number = 0
+    if not 0 < number < _UNBOUNDED:
+        raise SpecError(
+            f"rows={shown(rows)}: a frame is a number of rows such as rows=7, the current one among them, or a pair "
+            f"(start, end), such as rows=(None, 0); {_pair('rows', rows)}"
+        )
+    behind = (number - 1) // 2 if centered else 0
+    return Frame("rows", relative(behind + 1 - number, start=True), relative(behind, start=False), exclude)
+
+
+def _length(length: Any, closed: Closed | None, centered: bool, exclude: Exclude) -> Frame:
+    """Give the RANGE frame of a length that ends at the current row, or lies around it."""
+    if closed is not None and closed not in get_args(Closed):
+        raise SpecError(f"closed={shown(closed)} is unknown; write one of {', '.join(map(repr, get_args(Closed)))}")
+    offset = _offset(length)
+    if isinstance(offset, Literal) and _sign(Bound("following", offset)) != 1:
+        raise SpecError(
+            f"range={shown(length)}: a length is greater than 0, and bounds are a pair (start, end), such as "
+            f"range=(None, 0); {_pair('range', length)}"
+        )
+    open_start, open_end = closed not in ("left", "both"), closed in ("left", "none")
+    if not centered:
+        if open_end and exclude != "no_others":
+            raise SpecError(f"closed={closed!r} leaves the row and its ties out already; leave out exclude={exclude!r}")
+        ties: Exclude = "group" if open_end else exclude
+        return Frame("range", Bound("preceding", offset), Bound("current_row"), ties, open_start)
+    half = halved(offset.value) if isinstance(offset, Literal) else None
+    if half is None:
+        raise SpecError(
+            f"range={shown(length)}: half of it is no offset, as centered=True asks for; write both bounds, such as "
+            "range=(-3, 3)"
+        )
+    before, behind = Bound("preceding", Literal(half)), Bound("following", Literal(half))
+    return Frame("range", before, behind, exclude, open_start, open_end)
+
+
+def _timed(frame: Frame) -> Frame:
+    """Let timedeltas and hours be elapsed time; days and months are the calendar's. Below a day both are the same."""
+    values = [b.offset.value for b in (frame.start, frame.end) if isinstance(b.offset, Literal)]
+    dates = [v for v in values if isinstance(v, Interval) and (v.months or v.days)]
+    times = [v if isinstance(v, dt.timedelta) else dt.timedelta(microseconds=v.microseconds)
+             for v in values if isinstance(v, (dt.timedelta, Interval)) and v not in dates]  # fmt: skip
+    if all(abs(t) < dt.timedelta(1) for t in times):
+        return frame
+    if dates:
+        raise SpecError(
+            f"{frame}: one bound is elapsed time, as timedeltas and hours are, and one counts days or months of the "
+            "calendar; write both as the one or the other: wr.interval(days=...), or timedelta(days=...)"
+        )
+    return replace(frame, elapsed=True)
+
+
+def _refuse_length_settings(units: Units, bounds: Any, closed: Any, centered: bool) -> None:
+    """Refuse what belongs to a length, beside bounds or nothing."""
+    if closed is None and not centered:
+        return
+    setting = f"closed={closed!r}" if closed is not None else "centered=True"
+    length = "range='7 days'" if closed is not None else f"{'range' if units == 'range' else 'rows'}=7"
+    beside = "without a frame" if bounds is None else f"beside {units}={shown(bounds)}"
+    raise SpecError(f"{setting} belongs to a length such as {length}, and stands {beside}")
+
+
 def _pair(units: Units, bounds: Any) -> str:
-    """Say which pair was probably meant by one bound."""
+    """Say which frame was probably meant by one bound."""
     if isinstance(bounds, str) and units == "range" and (length := bounds.strip().lstrip("+-"))[:1].isdigit():
         return f'for what ends at the current row write range=("-{length[:50]}", 0)'
     if isinstance(bounds, int) and not isinstance(bounds, bool) and 0 < abs(bounds) < _UNBOUNDED:
@@ -619,6 +826,23 @@ def _into_bound(bound: Bound, *, start: bool) -> Any:
     made = _made(relative, short, start=start)
     same = made == bound and (made.offset is bound.offset or repr(made.offset) == repr(bound.offset))
     return short if same else bound
+
+
+def _frame_settings(frame: Frame) -> dict[str, Any]:
+    """Give the shortest arguments of window() that may make a frame."""
+    settings: dict[str, Any] = {}
+    length = frame.start.offset.value if isinstance(frame.start.offset, Literal) else None
+    centered = frame.end.kind == "following"
+    if (frame.open_start or frame.open_end) and length is not None and not (centered and isinstance(length, Interval)):
+        settings["range"] = 2 * length if centered else length
+        behind = frame.open_end if centered else frame.exclude == "group"
+        closed = {(True, True): "none", (False, True): "left", (False, False): "both"}.get((frame.open_start, behind))
+        settings |= {n: v for n, v in (("closed", closed), ("centered", centered or None)) if v is not None}
+        excluded = frame.exclude not in ("no_others", *(() if centered else ("group",)))
+    else:
+        settings[frame.units] = (_into_bound(frame.start, start=True), _into_bound(frame.end, start=False))
+        excluded = frame.exclude != "no_others"
+    return {**settings, "exclude": frame.exclude} if excluded else settings
 
 
 _SIDES: dict[str, Callable[..., Bound]] = {"preceding": preceding, "following": following}

@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, starmap
 from typing import Any
 
-from .._model.calls import Call, Derived
+from .._model.calls import Call, Calls, Derived
 from .._model.expressions import Column, Literal, Sql, reader_of
 from .._model.names import Names, check_text, is_expression, no_window_call, unknown_column
 from .._model.outputs import Output
 from ..exceptions import SpecError, shown
+from . import operators as operators  # registers what makes expressions of operands
 from .sql_text import parse_item
 
 __all__ = ["read_item", "read_items"]
@@ -30,8 +31,8 @@ def read_items(
     Parameters
     ----------
     items
-        Builder calls, expressions over calls, SQL strings, PySpark Columns, dicts of name to any of these, or lists of
-        them; for ``select`` also names of columns and ``"*"``.
+        Builder calls, also over several windows, expressions over calls, SQL strings, PySpark Columns, dicts of name to
+        any of these, or lists of them; for ``select`` also names of columns and ``"*"``.
     named
         The keyword arguments.
     columns
@@ -56,6 +57,8 @@ def read_items(
             outputs.append(item)
         elif selecting and name is None and isinstance(item, str) and item == "*":
             outputs.extend(Output(c, None, position=i) for i, c in enumerate(columns))
+        elif names is not None and (renamed := _renamed(item, name)) is not None:
+            outputs.append(Output(renamed[0], None, columns[names.find(renamed[1])]))
         elif names is not None and (plain := _plain_name(item, names)) is not None:
             found = names.named(plain)
             if not found:
@@ -81,11 +84,21 @@ def _flat(item: Any, name: str | None) -> Iterator[tuple[Any, str | None]]:
             if not isinstance(key, str):
                 raise SpecError(f"a dict of items maps names to calls; {shown(key)} is no name")
             yield from _flat(value, key)
+    elif isinstance(item, Calls):
+        for part in item if name is None else item.alias(name):
+            yield part, None
     elif isinstance(item, (list, tuple)):
         for part in item:
             yield from _flat(part, name)
     else:
         yield item, name
+
+
+def _renamed(item: Any, name: str | None) -> tuple[str, str] | None:
+    """Give the new and the old name of a column that gets another: its type stays, and no host evaluates it."""
+    if isinstance(item, Derived) and isinstance(item.expression, Column) and not item.inputs:
+        return name or item.output_name, item.expression.name
+    return (check_text(name, "the output's name"), item.name) if isinstance(item, Column) and name is not None else None
 
 
 def _plain_name(item: Any, names: Names) -> str | None:
@@ -129,7 +142,7 @@ def read_item(
         assert isinstance(found, (Call, Derived))
         return found
     if isinstance(item, (Column, Literal, Sql)):
-        raise no_window_call(str(item))
+        return Derived(item, {}, str(item))
     raise SpecError(
         f"{shown(item)} is not a window call; write wr.sum('x').over(wr.window(...)), a SQL string, or a dict of these"
     )

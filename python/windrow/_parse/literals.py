@@ -18,10 +18,21 @@ __all__ = ["NO_VALUE", "integer_width", "needs_explicit_type", "value_of"]
 
 #: The result of :func:`value_of` for a tree that is not a literal. (None is the literal NULL.)
 NO_VALUE: Any = object()
+
+
+def _zoned(text: str) -> dt.datetime:
+    """Read a timestamp that names its zone: any other depends on the session's, and is the host's to evaluate."""
+    value = dt.datetime.fromisoformat(text)
+    if value.tzinfo is None:
+        raise ValueError(text)
+    return value
+
+
 _CASTS: dict[str, Callable[[Any], Any]] = {
     "TINYINT": int, "SMALLINT": int, "INT": int, "BIGINT": int, "DOUBLE": float,
-    # the host evaluates TIMESTAMP, which depends on the session's time zone, and FLOAT, which has 32 bits
-    "DATE": dt.date.fromisoformat, "TIMESTAMPNTZ": dt.datetime.fromisoformat,
+    # the host evaluates FLOAT, which has 32 bits
+    "DATE": dt.date.fromisoformat, "TIMESTAMPNTZ": dt.datetime.fromisoformat, "TIMESTAMP": _zoned,
+    "TIMESTAMPTZ": _zoned,
 }  # fmt: skip
 _BITS = {"TINYINT": 8, "SMALLINT": 16, "INT": 32, "BIGINT": 64}
 

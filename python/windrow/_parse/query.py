@@ -291,7 +291,9 @@ class _QueryReader:
             order = read_order(key)
             if isinstance(order.key, Column):
                 order = replace(order, key=Column(self._exact(order.key.name)))
-            if self.tree.args.get("distinct") is not None and order.key not in map(expression_of, outputs):
+            if self.tree.args.get("distinct") is not None and not any(
+                order.key.equals(expression_of(o)) for o in outputs
+            ):
                 raise SpecError(f"ORDER BY {text_of(node)}: with SELECT DISTINCT only items can be ordered by")
             orders.append(order)
         return orders

@@ -23,7 +23,7 @@ from .._parse.sql_text import column_in_parentheses, columns_of
 from ..exceptions import SpecError, UnsupportedError
 from .bound import Argument, BoundCall, BoundFrame, ColumnArgument, FrameBound, LiteralArgument, SortKey
 from .layout import result_projection
-from .levels import levels
+from .levels import inputs_of, levels
 from .steps import Compute, Evaluate, NamedScalar, Project, StepPlan
 
 __all__ = ["Resolver", "plan_steps"]
@@ -72,7 +72,8 @@ def plan_steps(
     calls
         The calls by result column, level by level; None: those of the outputs.
     inputs
-        Scalars to evaluate on the input frame, by the names under which other expressions read them.
+        Scalars to evaluate on the input frame, by the names under which other expressions read them; None: each is
+        evaluated with the expression that reads it.
 
     Returns
     -------
@@ -87,6 +88,10 @@ def plan_steps(
     resolver = resolver or Resolver()
     items = [o.item for o in outputs if o.item is not None]
     planner = _Planner(columns, resolver)
+    planner.evaluates_inputs = inputs is None
+    for expression in inputs_of(items).values() if inputs is None else inputs.values():
+        if isinstance(expression, HostExpression):
+            _check_evaluator(expression, resolver, Output.shown(outputs))
     if inputs:
         planner.evaluate([NamedScalar(name, e, str(e)) for name, e in inputs.items()])
     for level in levels(items) if calls is None else calls:
@@ -108,6 +113,8 @@ class _Planner:
         self.steps: list[tuple[int, tuple[NamedScalar, ...], tuple[BoundCall, ...], Collection[int]]] = []
         self.result_index: dict[str, int] = {}
         self.scalar_count = 0
+        #: Whether each scalar brings what it reads of the host's expressions.
+        self.evaluates_inputs = False
         self.names_in_use: set[str] | None = None
         #: Hidden names, in lower case, that also occur in the frame.
         self.shadowed: set[str] = set()
@@ -142,10 +149,15 @@ class _Planner:
             if isinstance(item.expression, HostExpression):
                 _check_evaluator(item.expression, self.resolver, item.text)
             indices.append(len(self.names) + len(scalars))
-            scalars.append(NamedScalar(self.hidden_name(), item.expression, item.text))
+            scalars.append(self.scalar(self.hidden_name(), item.expression, item.text, item))
         if scalars:
             self.evaluate(scalars)
         return indices
+
+    def scalar(self, name: str, expression: Scalar, text: str, item: Expr) -> NamedScalar:
+        """Return a scalar with the host's expressions in it."""
+        inputs = item.inputs if self.evaluates_inputs and isinstance(item, Derived) else {}
+        return NamedScalar(name, expression, text, inputs)
 
     def plan(self, outputs: Sequence[Output], project: Project) -> StepPlan:
         """Return the plan; each step has the columns that it reads and those that later steps read."""
@@ -168,14 +180,14 @@ class _Planner:
         """Return which of the first columns scalars may read, with names compared regardless of case."""
         names_read: set[str] = set()
         found: set[int] = set()
-        for scalar in scalars:
-            names = columns_of(scalar.expression)
+        for expression, text in ((e, s.text) for s in scalars for e in (s.expression, *s.inputs.values())):
+            names = columns_of(expression)
             if names is None:
                 return set(range(columns_before))
             names_read |= names
             for name in self.shadowed.intersection(names):
-                ambiguous(name, self.columns.named(name), scalar.text)
-            if isinstance(scalar.expression, HostExpression):  # it lists columns of the frame only
+                ambiguous(name, self.columns.named(name), text)
+            if isinstance(expression, HostExpression):  # it lists columns of the frame only
                 found.update(range(self.width, columns_before))
         return found.union(i for i in range(columns_before) if self.columns.columns[i].lower() in names_read)
 
@@ -242,7 +254,14 @@ def _bind(call: Call, name: str, planner: _Planner, inputs: _Inputs) -> BoundCal
         order_by=tuple([binder.order(o) for o in window.order_by]),
         frame=None
         if frame is None
-        else BoundFrame(frame.units, binder.frame_bound(frame.start), binder.frame_bound(frame.end), frame.exclude),
+        else BoundFrame(
+            frame.units,
+            binder.frame_bound(frame.start),
+            binder.frame_bound(frame.end),
+            frame.exclude,
+            (frame.open_start, frame.open_end),
+            frame.elapsed,
+        ),
         filter=None if condition is None else binder.column(condition),
         distinct=call.is_distinct,
         ignore_nulls=call.nulls_ignored,
@@ -286,14 +305,11 @@ class _CallBinder:
         """Return the name of the column that holds an expression; adds a hidden column if there is none."""
         scalar = self._scalar(expression)
         index = None
+        for part in (scalar, *(expression.inputs.values() if isinstance(expression, Derived) else ())):
+            if isinstance(part, HostExpression) and role != "key":
+                self._check_rows_read(part)
         if isinstance(scalar, HostExpression):
             _check_evaluator(scalar, self._resolver, self.display)
-            cross_row = [f for f in scalar.other_rows if f != "Over"]
-            if cross_row and self._partitioned and role != "key":
-                raise UnsupportedError(
-                    f"{self.display}: {scalar} reads other rows than its own ({', '.join(cross_row)}), those of other "
-                    "partitions among them; write .over(keys) in it, or a window call in place of it"
-                )
             index = self._resolver.column_of(scalar)
         elif isinstance(scalar, Column):
             index = self._find(scalar.name)
@@ -304,9 +320,18 @@ class _CallBinder:
                     raise unknown_column(scalar.name, columns, self.display, role)
                 scalar = other
         if index is None:
-            return self._hidden_name(scalar, str(expression))
+            return self._hidden_name(scalar, expression)
         self._inputs.columns.add(index)
         return self._planner.names[index]
+
+    def _check_rows_read(self, expression: HostExpression) -> None:
+        """Refuse an expression that reads rows of other partitions."""
+        cross_row = [f for f in expression.other_rows if f != "Over"]
+        if cross_row and self._partitioned:
+            raise UnsupportedError(
+                f"{self.display}: {expression} reads other rows than its own ({', '.join(cross_row)}), those of other "
+                "partitions among them; write .over(keys) in it, or a window call in place of it"
+            )
 
     def _scalar(self, expression: Expr) -> Scalar:
         """Return the scalar that reads an expression: the result column of a call, the column in parentheses."""
@@ -337,13 +362,13 @@ class _CallBinder:
             ambiguous(name, found, self.display)
         return found[0] if found else None
 
-    def _hidden_name(self, expression: Scalar, text: str) -> str:
+    def _hidden_name(self, expression: Scalar, item: Expr) -> str:
         """Return the name of the hidden column of a scalar; equal scalars of one level share it."""
         key = _expression_key(expression)
         names = self._inputs.hidden_names
         if key not in names:
             names[key] = self._planner.hidden_name()
-            self._inputs.scalars.append(NamedScalar(names[key], expression, text))
+            self._inputs.scalars.append(self._planner.scalar(names[key], expression, str(item), item))
         return names[key]
 
 

@@ -65,6 +65,10 @@ class BoundFrame:
     start: FrameBound
     end: FrameBound
     exclude: str
+    #: Whether the start and the end are open.
+    open: tuple[bool, bool] = (False, False)
+    #: Whether intervals of time are elapsed, as those of timedeltas are.
+    elapsed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

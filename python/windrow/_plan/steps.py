@@ -8,20 +8,22 @@ when a host drops columns.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from .._model.calls import Call, Derived, expressions_of
 from .._model.expressions import Expr, Scalar
 from .._model.outputs import Output
 from .._model.result_columns import result_column
+from .._model.structure import Structural
 from .bound import BoundCall
 from .levels import calls_in
 
 __all__ = ["Compute", "Evaluate", "NamedScalar", "Project", "StepPlan"]
 
 
-@dataclass(frozen=True, slots=True)
-class NamedScalar:
+@dataclass(frozen=True, slots=True, eq=False)
+class NamedScalar(Structural):
     """A scalar that the host evaluates into a hidden column.
 
     Parameters
@@ -32,11 +34,14 @@ class NamedScalar:
         The expression that the host evaluates.
     text
         The expression as it was written.
+    inputs
+        Expressions of the host, by the names that ``expression`` has for them.
     """
 
     name: str
     expression: Scalar
     text: str
+    inputs: Mapping[str, Scalar] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

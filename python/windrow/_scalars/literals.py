@@ -39,9 +39,8 @@ def typed_literal(value: Any, text: object) -> Typed:
     elif isinstance(value, str):
         kind = STRING
     elif isinstance(value, dt.datetime):
-        if value.tzinfo is not None:
-            raise refused("a timestamp with a zone as a literal", text)
-        kind = NTZ
+        kind = NTZ if value.tzinfo is None else pa.timestamp("us", "UTC")
+        value = value if value.tzinfo is None else value.astimezone(dt.timezone.utc)
     elif isinstance(value, dt.date):
         kind = DATE
     elif isinstance(value, dt.timedelta):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .._model.conversions import register_conversion
 from .._model.expressions import register
+from .._model.windows import register_windows
 from .arrow import ArrowHost, StreamHost
 from .base import register_host
 from .duckdb import DuckDBHost
@@ -11,7 +12,7 @@ from .pandas import PandasHost
 from .polars import PolarsHost, PolarsReader
 from .polars_lazy import expression_of
 from .scans import DataFusionHost, DatasetHost
-from .spark import SparkHost, SparkReader
+from .spark import SparkHost, SparkReader, read_window
 
 __all__: list[str] = []
 
@@ -20,5 +21,6 @@ for _host in (ArrowHost(), PolarsHost(), PandasHost(), DuckDBHost(), DatasetHost
 register_host(StreamHost(), fallback=True)
 
 register(SparkReader())
+register_windows(read_window)
 register(PolarsReader())
 register_conversion("polars", expression_of)

@@ -214,7 +214,7 @@ def test_an_expression_given_as_a_name_leads_to_expr():
             assert f"column {text!r} is unknown" in said
             offered = written(said)
             wanted = wr.desc(sql[1:]) if sql[1:] in COLUMNS and sql.startswith("-") else wr.expr(sql)
-            assert offered == wanted, said
+            assert offered.equals(wanted), said
             wr.with_columns(TABLE, y=use(offered))
             compared += 1
         said = message_of(wr.with_columns, TABLE, y=wr.sum("id").filter(f"{text} > 2").over())
@@ -269,7 +269,7 @@ def test_a_default_that_is_text_leads_to_lit():
             said = message_of(wr.with_columns, TABLE, y=function("k", 1, text).over(over))
             python, sql = said.split("for the text write ")[1].split(", in SQL ")
             literal = eval(python, {"wr": wr})
-            assert literal == wr.lit(text)
+            assert literal.equals(wr.lit(text))
             ours = wr.with_columns(TABLE, y=function("k", 1, literal).over(over))
             name = function("k").function
             theirs = wr.with_columns(TABLE, y=f"{name}(k, 1, {sql}) OVER (PARTITION BY k ORDER BY id)")
@@ -289,7 +289,7 @@ def test_an_item_without_a_window_call_leads_to_sql(text):
             answer = eval(query, {"wr": wr, "frame": TABLE})
             assert answer.num_columns == 1
             assert answer.num_rows == 3
-    assert message_of(wr.select, TABLE, wr.expr("level + 1")).startswith("'level + 1' has no window call")
+    assert wr.select(TABLE, wr.expr("level + 1"))["level + 1"].to_pylist() == [2, 3, 4]  # an expression, not a text
     assert "sum(level) has no OVER; write" in message_of(wr.select, TABLE, "sum(level) AS s")
     assert len(message_of(wr.with_columns, TABLE, "level" + " + 1" * 150)) < 500
 
@@ -323,14 +323,17 @@ def test_one_bound_leads_to_a_pair():
     given = [rng.choice([1, -1]) * rng.randint(1, 10**6) for _ in range(20)]
     for units in ("rows", "range", "groups"):
         for bound in given:
+            if bound > 0 and units != "groups":  # a length
+                wr.window(order_by="t", **{units: bound})
+                continue
             said = message_of(wr.window, order_by="t", **{units: bound})
-            assert said.startswith(f"{units}={bound}: a frame is a pair")
+            assert said.startswith(f"{units}={bound}: a ")
             pair = eval(said.rpartition("=")[2])
             assert pair == (1 - bound if bound > 0 and units != "range" else -abs(bound), 0)
             wr.window(order_by="t", **{units: pair})
-    assert message_of(wr.window, rows=7).endswith("for 7 rows that end at the current row write rows=(-6, 0)")
-    for text in ("7 days", "-7 days", " +7 days"):
-        assert message_of(wr.window, range=text).endswith('write range=("-7 days", 0)')
+    said = message_of(wr.window, order_by="t", groups=7)
+    assert said.endswith("for 7 groups that end at the current row write groups=(-6, 0)")
+    assert message_of(wr.window, range="-7 days").endswith('write range=("-7 days", 0)')
     for other in (True, 0, [1], (1, 2, 3), "x", slice(-6, 0), 1.5, 2**63, "7" * 10_000):
         said = message_of(wr.window, rows=other)
         assert said.endswith("for a row and the one before it write rows=(-1, 0)"), said
@@ -460,13 +463,19 @@ def test_a_traceback_ends_at_the_users_line(monkeypatch):
         lambda: wr.with_columns(TABLE, "sum(k) OVER ()"),
         lambda: wr.sum(1j),
         lambda: wr.lag(TABLE),
-        lambda: wr.window(rows=7),
+        lambda: wr.window(rows=7.5),
         lambda: wr.desc(1j),
         lambda: wr.lit(1j),
         lambda: wr.expr("lag( OVER ()"),
         lambda: wr.interval(days=10**30),
         lambda: wr.sum("x").filter(True),
-        lambda: wr.sum("x").over(1),
+        lambda: wr.sum("x").over(1j),
+        lambda: wr.col("x") + 1j,
+        lambda: wr.col("x") > 1j,
+        lambda: bool(wr.col("x") > 1),
+        lambda: wr.col("x").cast("no type"),
+        lambda: wr.when(True).then(1),
+        lambda: wr.when("k").then("k"),
         lambda: wr.sum("x").alias(1),
         lambda: wr.expr("x - lag(x) OVER ()").alias(1),
         lambda: wr.config(threads="x"),

@@ -63,6 +63,8 @@ def native_call(call):
         return value
 
     frame = call["frame"] and {
+        "open": (False, False),
+        "elapsed": False,
         **call["frame"],
         **{side: (call["frame"][side][0], argument(call["frame"][side][1])) for side in ("start", "end")},
     }

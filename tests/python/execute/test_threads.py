@@ -167,7 +167,7 @@ def test_operators_and_calls_pickle(protocol):
     assert run(again) == run(copy.deepcopy(op)) == expected
     assert again.schema == op.schema
     call = wr.sum("x").filter("f").over(wr.window("p", wr.desc("id", nulls="first"), range=("-1 mo", 0), min_rows=2))
-    assert pickle.loads(pickle.dumps(call, protocol)) == call
+    assert pickle.loads(pickle.dumps(call, protocol)).equals(call)
 
 
 @pytest.mark.slow

@@ -188,7 +188,7 @@ class TestBounds:
             with pytest.raises(wr.SpecError):
                 frame(**{units: given})
 
-    @pytest.mark.parametrize("given", [5, "ab", (1,), (1, 2, 3), None.__class__])
+    @pytest.mark.parametrize("given", [-5, "ab", (1,), (1, 2, 3), None.__class__])
     def test_a_frame_is_a_pair(self, given):
         with pytest.raises(wr.SpecError, match="a pair"):
             frame(rows=given)

@@ -121,6 +121,8 @@ def test_wrong_arguments(name):
                 made = function(*args, **named)
                 str(made), repr(made)
                 if isinstance(made, (Call, Literal)):
+                    assert made.equals(made.alias("a")) == (isinstance(made, Call) and made.name == "a")
+                elif isinstance(made, Window):
                     hash(made)
                 if isinstance(made, (Call, Window)):  # what cannot be known before there are columns
                     call = made if isinstance(made, Call) else wr.count().over(made)

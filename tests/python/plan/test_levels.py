@@ -89,7 +89,7 @@ class TestModel:
         text = "coalesce(v - lag(v) OVER (ORDER BY id), 0) AS s"
         assert repr(parse_item(text)) == text
         call = parse_call("sum(v - lag(v) OVER (ORDER BY id)) OVER (PARTITION BY k)")
-        assert parse_call(repr(call)) == call
+        assert parse_call(repr(call)).equals(call)
 
     def test_a_call_is_no_condition(self):
         with pytest.raises(wr.SpecError, match="no truth"):

@@ -26,6 +26,22 @@ def test_shapes(df):
     connect_columns.compare(df, connect_columns.shapes(df))
 
 
+def test_operators(df):
+    assert connect_columns.compare_operators(df) == 16 * 60
+    within = Window.partitionBy("device").orderBy(F.desc("id")).rowsBetween(-2, 0)
+    assert wr.sum("level").over(within).window == wr.window("device", wr.desc("id"), rows=(-2, 0))
+    by_range = Window.partitionBy("device").orderBy("id").rangeBetween(Window.unboundedPreceding, 5)
+    assert wr.sum("level").over(by_range).window == wr.window("device", "id", range=(None, 5))
+    local = df.limit(5).toArrow()
+    assert wr.with_columns(local, n=wr.count().over(Window.orderBy("id")))["n"].to_pylist() == [1, 2, 3, 4, 5]
+    with pytest.raises(wr.SpecError, match="not both"):
+        wr.sum("level").over(within, order_by="id")
+    with pytest.raises(wr.UnsupportedError, match="window call in it is no operand"):
+        wr.lag("level").over("device") - (F.col("level") - F.lag("level").over(within))
+    with pytest.raises(wr.SpecError, match="Polars expression, which Spark cannot evaluate"):
+        wr.with_columns(df, wr.col("level") - pytest.importorskip("polars").col("level"))
+
+
 def test_functions(df):
     connect_columns.compare(df, connect_columns.functions())
 

@@ -134,6 +134,47 @@ def aggregates():
     }  # fmt: skip
 
 
+def operators(df):
+    """Give expressions of windrow's operators beside Spark's own Columns that mean the same."""
+    w, all_rows = Window.partitionBy("device").orderBy("id"), Window.partitionBy("device")
+    near = w.rowsBetween(-2, 1)
+    level, part, rank = wr.col("level"), wr.col("part"), wr.rank().over(w)
+    lag, total = F.lag("level").over(w), F.sum("level").over(near)
+    return {
+        "difference": (level - wr.lag("level").over(w), F.col("level") - lag),
+        "keys": (level - wr.lag("level").over("device", order_by="id"), F.col("level") - lag),
+        "a column on the right": (wr.lag("level").over(w) - F.col("level") * 2, lag - F.col("level") * 2),
+        "bound to the frame": (wr.lag("level").over(w) * df.level, lag * df.level),
+        "a window of PySpark's": (wr.sum("level").over(near) / wr.count().over(all_rows),
+                                  total / F.count("*").over(all_rows)),
+        "logic": ((rank > 2) & ~(wr.sum("level").over(near) > 3), (F.rank().over(w) > 2) & ~(total > 3)),
+        "nulls": (wr.lag("part", 3).over(w).fill_null(-1), F.coalesce(F.lag("part", 3).over(w), F.lit(-1))),
+        "a test of null": (wr.lag("part").over(w).is_null(), F.lag("part").over(w).isNull()),
+        "in": (rank.is_in([1, 3]), F.rank().over(w).isin(1, 3)),
+        "between": (rank.between(2, 4), F.rank().over(w).between(2, 4)),
+        "cast": (wr.sum("level").over(near).cast("decimal(12,2)"), total.cast("decimal(12,2)")),
+        "case": (wr.when(rank == 1).then(wr.lit("first")).when(part > 2).then(wr.col("txt")).otherwise(None),
+                 F.when(F.rank().over(w) == 1, "first").when(F.col("part") > 2, F.col("txt"))),
+        "no call": (abs(part - 3) * -1.5 + 2**40, F.abs(F.col("part") - 3) * -1.5 + 2**40),
+        "argument": (wr.sum(level * 2 + df.id).over(all_rows), F.sum(F.col("level") * 2 + df.id).over(all_rows)),
+        "filter": (wr.count().filter(level > 1).over(all_rows), F.count(F.when(F.col("level") > 1, 1)).over(all_rows)),
+        "key": (wr.count().over(wr.col("id") % 2), F.count("*").over(Window.partitionBy(F.col("id") % 2))),
+    }  # fmt: skip
+
+
+def compare_operators(df):
+    """Hold them against each other: values and types."""
+    both = operators(df)
+    ours = wr.with_columns(df, {name: mine for name, (mine, _) in both.items()})
+    theirs = df.withColumns({name: column for name, (_, column) in both.items()})
+    assert [(f.name, f.dataType) for f in ours.schema] == [(f.name, f.dataType) for f in theirs.schema]
+    rows = [f.orderBy("id").collect() for f in (ours, theirs)]
+    for name in both:
+        wrong = [(a["id"], a[name], b[name]) for a, b in zip(*rows, strict=True) if not close(a[name], b[name])]
+        assert not wrong, (name, wrong[:3])
+    return len(both) * len(rows[0])
+
+
 close = partial(equal, signed_zeros=False, rel=1e-11, absolute=1e-12)
 
 
@@ -156,6 +197,7 @@ def main():
     spark = SparkSession.builder.remote("local[1]").config("spark.sql.shuffle.partitions", "1").getOrCreate()
     df = frame(spark)
     compare(df, {**shapes(df), **functions(), **aggregates()})
+    assert compare_operators(df) == 16 * 60
     w = Window.partitionBy("device").orderBy("id")
     left = {"rank": F.rank().over(w), "before": F.lag("txt").over(w), "total": F.sum("level").over(w)}
     compare(df, left)  # Spark computes these

@@ -12,7 +12,7 @@ use arrow_buffer::{BooleanBuffer, i256};
 use arrow_schema::{DataType, SortOptions};
 use proptest::prelude::*;
 use windrow::internals::{Boundaries, Bounds, FramePlan, Frames, OrderColumn, Section};
-use windrow::{Arg, Bound, Error, Exclude, Frame, Literal, Units};
+use windrow::{Arg, Bound, Error, Exclude, Frame, Literal, OpenBounds, Units};
 
 #[path = "offset_column.rs"]
 mod offset_column;
@@ -61,6 +61,7 @@ struct Case {
     start: End,
     end: End,
     exclude: Exclude,
+    open: OpenBounds,
 }
 
 const DECIMAL_LIMIT: i128 = 10_i128.pow(38) - 1;
@@ -151,11 +152,13 @@ fn case() -> impl Strategy<Value = Case> {
         let row = (0_usize..4, key(kind), -2_i64..4);
         let rows =
             prop_oneof![3 => prop::collection::vec(row.clone(), 0..24), 1 => prop::collection::vec(row, 100..200)];
-        (rows, any::<(bool, bool)>(), end(kind, units), end(kind, units), exclude.clone()).prop_map(
-            move |(mut rows, (descending, nulls_first), start, end, exclude)| {
+        (rows, any::<[bool; 4]>(), end(kind, units), end(kind, units), exclude.clone()).prop_map(
+            move |(mut rows, [descending, nulls_first, open_start, open_end], start, end, exclude)| {
                 let order = Order { descending, nulls_first };
                 rows.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| order.compare(a.1, b.1)));
-                Case { kind, descending, nulls_first, rows, units, start, end, exclude }
+                let is_offset = |end| units == Units::Range && matches!(end, End::By(..) | End::Column(_));
+                let open = OpenBounds { start: open_start && is_offset(start), end: open_end && is_offset(end) };
+                Case { kind, descending, nulls_first, rows, units, start, end, exclude, open }
             },
         )
     })
@@ -211,7 +214,7 @@ impl Case {
             End::Column(false) => Bound::Following(Arg::column("offset")),
         };
         let (start, end) = (bound(self.start, Bound::UnboundedPreceding), bound(self.end, Bound::UnboundedFollowing));
-        Frame { units: self.units, start, end, exclude: self.exclude }
+        Frame { units: self.units, start, end, exclude: self.exclude, open: self.open, elapsed: false }
     }
 
     /// The signed offset of `row`, negative before it; `None` for unbounded.
@@ -322,8 +325,12 @@ impl Case {
                     let target = self.target(self.rows[row].1, signed);
                     self.order().compare(self.rows[other].1, target)
                 };
-                (matches!(self.start, End::Unbounded) || compare(start).is_ge())
-                    && (matches!(self.end, End::Unbounded) || compare(end).is_le())
+                // the frame of a null row is its peers, also where its bounds are open
+                let open = |open: bool| open && self.rows[row].1.is_some();
+                let after = |start: Ordering| if open(self.open.start) { start.is_gt() } else { start.is_ge() };
+                let before = |end: Ordering| if open(self.open.end) { end.is_lt() } else { end.is_le() };
+                (matches!(self.start, End::Unbounded) || after(compare(start)))
+                    && (matches!(self.end, End::Unbounded) || before(compare(end)))
             }
         };
         inside

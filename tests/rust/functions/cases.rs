@@ -11,7 +11,8 @@ use arrow_cast::cast;
 use arrow_schema::{DataType, Field, Schema, SortOptions, TimeUnit};
 use serde_json::Value;
 use windrow::{
-    Arg, Bound, Call, ErrorKind, Exclude, Frame, Literal, Nulls, Options, OrderKey, Plan, Strategy, Units, WindowSpec,
+    Arg, Bound, Call, ErrorKind, Exclude, Frame, Literal, Nulls, OpenBounds, Options, OrderKey, Plan, Strategy, Units,
+    WindowSpec,
 };
 
 fn cases() -> Vec<PathBuf> {
@@ -138,7 +139,14 @@ fn frame(value: &Value) -> Frame {
         "ties" => Exclude::Ties,
         other => panic!("the exclusion {other} of a case"),
     };
-    Frame { units, start: bound(&value["start"]), end: bound(&value["end"]), exclude }
+    Frame {
+        units,
+        start: bound(&value["start"]),
+        end: bound(&value["end"]),
+        exclude,
+        open: OpenBounds::default(),
+        elapsed: false,
+    }
 }
 
 fn spec(value: &Value) -> WindowSpec {

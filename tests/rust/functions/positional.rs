@@ -19,7 +19,7 @@ use windrow::internals::{
     Boundaries, Bounds, Carry, Evaluator, FramePlan, Frames, LagLead, OffsetBy, OrderColumn, Reach, RowMask, Section,
     nth, rank,
 };
-use windrow::{Bound, Cancel, Error, Exclude, Frame, Units};
+use windrow::{Bound, Cancel, Error, Exclude, Frame, OpenBounds, Units};
 
 /// Sorted rows: partition and peer group boundaries, the order key, a value, and whether a filter passes.
 #[derive(Debug, Clone)]
@@ -253,7 +253,7 @@ fn frame() -> impl Strategy<Value = Frame> {
         let end = start + length;
         let start = if start < -2 { Bound::UnboundedPreceding } else { offset(start) };
         let end = if end > 8 { Bound::UnboundedFollowing } else { offset(end) };
-        Frame { units, start, end, exclude }
+        Frame { units, start, end, exclude, open: OpenBounds::default(), elapsed: false }
     })
 }
 

@@ -14,7 +14,7 @@ use arrow_array::{
 use arrow_buffer::i256;
 use arrow_schema::{DataType, Field};
 use proptest::prelude::*;
-use windrow::{Bound, Exclude, Frame, Units};
+use windrow::{Bound, Exclude, Frame, OpenBounds, Units};
 
 /// One row, from which all columns are generated: a partition, an order key, and a value; small numbers, so that ties
 /// are common.
@@ -188,7 +188,14 @@ pub fn frame(units: impl Strategy<Value = Units>) -> impl Strategy<Value = Frame
         1 => offset().prop_map(Bound::preceding),
         3 => offset().prop_map(Bound::following),
     ];
-    (units, start, end, exclude()).prop_map(|(units, start, end, exclude)| Frame { units, start, end, exclude })
+    (units, start, end, exclude()).prop_map(|(units, start, end, exclude)| Frame {
+        units,
+        start,
+        end,
+        exclude,
+        open: OpenBounds::default(),
+        elapsed: false,
+    })
 }
 
 pub fn units() -> impl Strategy<Value = Units> {

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..._model.expressions import Expr, Item, is_instance_by_name
+from ..._model.windows import Window
 from ..._parse.query import Query, read_query
 from ..._plan.steps import StepPlan
 from ...exceptions import UnsupportedError
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from ..explanation import Explanation
 
-__all__ = ["SparkHost", "SparkReader"]
+__all__ = ["SparkHost", "SparkReader", "read_window"]
 
 
 class SparkReader:
@@ -69,6 +70,17 @@ class SparkReader:
 
         made = value() if isinstance(value, type) and issubclass(value, DataType) else value
         return arrow_type(made, current().timezone or "UTC")
+
+
+def read_window(value: Any) -> Window | None:
+    """Read a ``WindowSpec``, Classic or Connect, or None for all other values."""
+    if not is_instance_by_name(value, "pyspark.sql", "WindowSpec"):
+        return None
+    from .columns.reader import read_window as read
+    from .jvm import depth_limited
+
+    with depth_limited("a PySpark Window"):
+        return read(value)
 
 
 class SparkHost:

@@ -55,8 +55,10 @@ def answer(host: Host, frame: Any, query: Query) -> Any:
     keep = unused_name(_KEEP, names_in_use)
     hidden = [] if query.qualify is None else [_output(keep, query.qualify)]
     if query.distinct:  # then each key is an item
-        items = [expression_of(o) for o in query.outputs]
-        keys = [query.outputs[items.index(o.key)].name for o in query.order]
+        keys = [
+            next(output.name for output in query.outputs if expression_of(output).equals(order.key))
+            for order in query.order
+        ]
     else:
         keys = [unused_name(f"{_ORDER}_{i}", names_in_use) for i in range(len(query.order))]
         hidden += [_output(name, order.key) for name, order in zip(keys, query.order, strict=True)]

@@ -52,6 +52,8 @@ def spark_sql(call: BoundCall) -> str:
                 (call.argument_order and group is None, "order inside the parentheses"),
                 (frame is not None and frame.units == "groups", "GROUPS"),
                 (frame is not None and frame.exclude != "no_others", "EXCLUDE"),
+                (frame is not None and any(frame.open), "open bounds"),
+                (frame is not None and frame.elapsed, "days of elapsed time"),
                 (any(isinstance(b.offset, ColumnArgument) for b in bounds), "bounds of each row's own"),
             )
             if said

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import importlib
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -27,7 +28,7 @@ from ..below_windows import EVALUATED_FIRST, GENERATORS, evaluated_before_window
 from ..jvm import is_classic
 from .tree import HOST, FunctionModifiers, Node, Tree, WindowSpec
 
-__all__ = ["generator_in", "is_literal", "locator", "read_argument", "read_item", "read_order"]
+__all__ = ["generator_in", "is_literal", "locator", "read_argument", "read_item", "read_order", "read_window"]
 
 _OPERATOR = re.compile(r"`([^\w`]+)`\(")
 # Functions whose result names its parts as their arguments are named.
@@ -92,6 +93,15 @@ def read_argument(column: Any) -> Expr:
     tree, raw = _tree(column)
     item = _ColumnReader(tree).expression(raw)
     return item if isinstance(item, (Call, Derived)) else HostExpression(column, HOST)
+
+
+def read_window(spec: Any) -> Window:
+    """Read a ``WindowSpec`` of PySpark's."""
+    name = "pyspark.sql.connect.functions" if "connect" in type(spec).__module__ else "pyspark.sql.functions"
+    call = read_item(importlib.import_module(name).row_number().over(spec))
+    assert isinstance(call, Call)
+    assert call.window is not None
+    return call.window
 
 
 def is_literal(column: Any) -> bool:
