@@ -267,11 +267,12 @@ pub const FUNCTIONS: &[Function] = &[
         .rows_needed(RowsNeeded::Partition),
     running("counter_diff", FunctionId::CounterDiff, &[VALUE, START], types::counter)
         .doc("increase of a counter since its previous value; NULL where it was reset"),
-    ranking("row_number", FunctionId::RowNumber, &[], types::place).doc("number of the row in its partition, from 1"),
-    ranking("rank", FunctionId::Rank, &[ANY_ORDER], types::place)
+    ranking("row_number", FunctionId::RowNumber, &[], types::rank_type)
+        .doc("number of the row in its partition, from 1"),
+    ranking("rank", FunctionId::Rank, &[ANY_ORDER], types::rank_type)
         .doc("rank with gaps: 1 plus the number of rows before the row's peers")
         .sensitive(OrderSensitivity::Peers),
-    ranking("dense_rank", FunctionId::DenseRank, &[ANY_ORDER], types::dense_place)
+    ranking("dense_rank", FunctionId::DenseRank, &[ANY_ORDER], types::dense_rank_type)
         .doc("rank without gaps: the number of the row's peer group, from 1")
         .sensitive(OrderSensitivity::Peers),
     ranking("percent_rank", FunctionId::PercentRank, &[ANY_ORDER], types::share)
