@@ -1,4 +1,4 @@
-"""Arrow columns: in one piece, as bytes, without values that nothing shows."""
+"""Helpers for Arrow columns: combining chunks, casting strings to bytes, dropping values that no row refers to."""
 
 from __future__ import annotations
 

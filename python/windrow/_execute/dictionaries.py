@@ -1,7 +1,7 @@
-"""Dictionary columns: results have the categories of their column, in its order, and ordered ones go by position.
+"""Dictionary columns: results keep the categories of their column, in the same order.
 
-The native module knows a dictionary as its values alone: what it gives has a dictionary of its own making. So the
-dictionaries that columns come with are remembered, and results are put into them.
+The native module reads and returns a dictionary column as plain values, with a dictionary of its own. Therefore the
+dictionaries of the input columns are recorded, and results are mapped back to them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Evaluates scalar expressions with Polars, for all frames that are not Spark's."""
+"""Evaluates scalar expressions with Polars, for all frames but Spark's."""
 
 from __future__ import annotations
 

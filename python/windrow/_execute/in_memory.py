@@ -1,4 +1,4 @@
-"""The steps of a plan over a frame in memory whose columns are, or can be made, Arrow arrays."""
+"""Runs the steps of a plan over a frame in memory, whose columns are or become Arrow arrays."""
 
 from __future__ import annotations
 

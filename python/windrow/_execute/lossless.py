@@ -1,4 +1,7 @@
-"""Whether Python values become Arrow values whole: pyarrow cuts fractions, times and unknown keys without a word."""
+"""Checks that converting Python values to Arrow loses nothing.
+
+Without an error, pyarrow truncates fractions and times, and drops unknown keys of structs.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plans of the native module: makes them, and turns what comes back into pyarrow objects."""
+"""Makes plans of the native module, and converts their results to pyarrow objects."""
 
 from __future__ import annotations
 

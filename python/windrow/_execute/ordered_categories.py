@@ -1,7 +1,8 @@
-"""Ordered categories: dictionaries whose codes order the values, which the native module knows as their texts alone.
+"""Ordered categories: dictionaries whose codes give the order of the values.
 
-A column may hold them and be of another type: an expression over them gives text. So what is known goes along with the
-columns, by their names, from an expression to the calls that read it, and from these to what reads their results.
+The native module sees only the strings of such a column. An expression over the column has the type string, but its
+values still have an order. Therefore the order is recorded by column name, and passed on from an expression to the
+calls that read it, and from a call to the expressions and calls that read its result.
 """
 
 from __future__ import annotations

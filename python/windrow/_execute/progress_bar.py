@@ -1,4 +1,4 @@
-"""A bar in the terminal or the notebook for a run over batches: rows read, then rows answered, by tqdm."""
+"""A tqdm progress bar in a terminal or notebook: rows read, then rows computed."""
 
 from __future__ import annotations
 

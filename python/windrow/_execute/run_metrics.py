@@ -1,9 +1,9 @@
-"""What a run of windrow did: rows, sections, bytes spilled, and where its time went.
+"""Metrics of a run: rows, sections, bytes spilled, and the time of each stage.
 
-    batches -> read -> sort -> summarise -> answer -> batches      one stage at a time has the clock
-                                                                   nobody has it while the caller has the batch
+    batches -> read -> sort -> summarise -> answer -> batches      each moment belongs to one stage, or to none
+                                                                   while the caller has the batch
 
-A run tells who asked (``wr.explain(..., metrics=True)``), and logs one line at INFO to the logger ``windrow``.
+A run reports to its caller (``wr.explain(..., metrics=True)``), and logs one line at INFO to the logger ``windrow``.
 """
 
 from __future__ import annotations

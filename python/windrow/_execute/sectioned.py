@@ -1,8 +1,8 @@
-"""Sorted rows, computed section by section: read once for the summaries, and once for the results.
+"""Sorted rows computed section by section: read once for the summaries, and again for the results.
 
-    rows in order -> sections, kept -> summaries -> those of all sections, in order -> what lies around each -> answers
+    sorted rows -> sections, kept -> summaries -> exchange with all sections -> context of each section -> results
 
-So a result may depend on all rows of its partition although these exceed memory.
+So the result of a row can depend on all rows of its partition, although they do not fit in memory.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The one loop over the steps of a plan. A host says what each kind of step does to its columns."""
+"""The loop over the steps of a plan. A host defines what each kind of step does with its columns."""
 
 from __future__ import annotations
 

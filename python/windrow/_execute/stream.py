@@ -1,6 +1,6 @@
-"""Operators over record batches: from an iterator of batches to an iterator of batches.
+"""Operators over record batches: an iterator of batches in, an iterator of batches out.
 
-batches -> level of calls -> level of calls -> ... -> Polars evaluates scalars over calls, columns are chosen
+batches -> level of calls -> level of calls -> ... -> scalars over calls (by Polars), choice of columns
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Works around arrow-rs, which applies a parent's slice offset twice to nested structs."""
+"""Works around a bug of arrow-rs, which applies a parent's slice offset twice to nested structs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of a column in any order, of types and lengths too that pyarrow's ``take`` does not know."""
+"""Takes rows of a column in any order, also for types and lengths that pyarrow's ``take`` does not support."""
 
 from __future__ import annotations
 

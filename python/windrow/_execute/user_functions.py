@@ -1,4 +1,4 @@
-"""Functions of the user's own, as the native module calls them: values go to Python, and results come back."""
+"""User-defined functions as the native module calls them: converts their arguments and results."""
 
 from __future__ import annotations
 

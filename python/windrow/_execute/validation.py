@@ -1,7 +1,7 @@
-"""Arrow columns as they come in: what Arrow promises of them is checked before anything reads them.
+"""Validates Arrow columns before anything reads them.
 
-Arrow's C interface does not say how long a buffer is, and Rust and Polars take text for UTF-8: whoever takes a wrong
-offset or wrong text from it reads what is not there.
+Arrow's C interface does not contain the lengths of buffers, and Rust and Polars assume that strings are UTF-8. So an
+invalid offset or string would lead to a read outside of a buffer.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where this process runs: the Spark task that it is, and the memory and directories that Spark gives it."""
+"""The Spark task in which this process runs, if any, with the memory and directories that Spark gives it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The catalog of functions of the native module, as dataclasses."""
+"""The native module's catalog of functions, as dataclasses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calendar intervals: months, days and microseconds, three amounts that no fixed length converts into one another."""
+"""Calendar intervals: months, days and microseconds, which have no fixed ratio to one another."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The names of columns: looking them up, and making unique ones."""
+"""Column names: looking them up, and making them unique."""
 
 from __future__ import annotations
 

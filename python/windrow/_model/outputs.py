@@ -1,4 +1,4 @@
-"""The columns of a result, and what each of them is."""
+"""The columns of a result."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What windrow takes of other libraries, by its structure: none of them need be installed to name its type.
+"""Protocols for objects of other libraries, so that these need not be installed to name their types.
 
-Methods take any arguments here: a protocol only tells one library's objects from another's.
+Methods take any arguments here: a protocol only distinguishes one library's objects from another's.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Calls bound to the columns of a frame, as immutable values that pickle.
+"""Calls bound to the columns of a frame, as immutable values that can be pickled.
 
-``windrow._execute.native`` alone converts them to the arguments of the native module.
+Only ``windrow._execute.native`` converts them to arguments of the native module.
 """
 
 from __future__ import annotations
