@@ -20,7 +20,7 @@ R_co = TypeVar("R_co", covariant=True)
 
 
 class StepRunner(Protocol[W, R_co]):
-    """What the steps of a plan do to a host's working columns, ``W``, of which the last makes a result, ``R_co``."""
+    """How a host runs steps: each changes its working columns, ``W``; the last one makes the result, ``R_co``."""
 
     def evaluate(self, working: W, step: Evaluate, /) -> W:
         """Add columns of scalars."""
@@ -47,7 +47,7 @@ def run_steps(runner: StepRunner[W, R_co], working: W, plan: StepPlan) -> R_co:
     Returns
     -------
     R_co
-        What the last step makes.
+        The result of the last step.
     """
     try:
         for step in plan.steps:

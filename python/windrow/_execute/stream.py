@@ -75,7 +75,7 @@ class FinalProjection:
         return self._output_schema([*self.input_schema, *self.fields])
 
     def compute(self, batches: Iterable[pa.RecordBatch], run: Run) -> Iterator[pa.RecordBatch]:
-        """Give batches with the columns of the result."""
+        """Yield batches with the columns of the result."""
         schema = self.schema
         for batch in batches:
             with run.stage("evaluate"):
@@ -144,7 +144,7 @@ class Operator:
 
     @property
     def schema(self) -> pa.Schema:
-        """The schema of the batches that leave: the input's columns and the new ones."""
+        """The schema of the output batches: the input's columns and the new ones."""
         return self._last_stage.schema
 
     @property
@@ -162,7 +162,7 @@ class Operator:
         return [row for level in self.levels for row in level.explain_rows(streamed=streamed)]
 
     def __repr__(self) -> str:
-        """The operator as SQL: a query over the batches that come."""
+        """The operator as SQL: a query over the input batches."""
         return f"SELECT *, {self._calls()}"
 
     def _calls(self) -> str:

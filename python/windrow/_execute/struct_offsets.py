@@ -50,7 +50,7 @@ def without_offsets(array: pa.Array, *, is_child: bool = False) -> pa.Array:
 
 
 def _has_struct(data_type: pa.DataType) -> bool:
-    """Whether a type has a struct in it, at a place where offsets can be moved."""
+    """Whether a type contains a struct whose offset can be moved."""
     if pa.types.is_struct(data_type):
         return True
     if pa.types.is_dictionary(data_type):
@@ -67,7 +67,7 @@ def _has_struct(data_type: pa.DataType) -> bool:
 
 
 def align_chunks(table: pa.Table) -> pa.Table:
-    """Cut the columns of a table at the same rows where Rust's Arrow may not be left to do it.
+    """Split the columns of a table at the same rows, if arrow-rs would slice them wrongly.
 
     Parameters
     ----------

@@ -157,7 +157,7 @@ class StepPlan:
         return {self.columns[len(s.names) + i]: c for s in self.computes() for i, c in enumerate(s.calls)}
 
     def shown(self) -> str:
-        """Write what is computed as SQL."""
+        """Return the SQL of the outputs."""
         return Output.shown(self.outputs)
 
 
