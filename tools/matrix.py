@@ -71,7 +71,7 @@ def run(python: str, hosts: str, wheel: Path) -> int:
     with tempfile.TemporaryDirectory() as folder:
         more, pins, inside = Path(folder, "more.in"), Path(folder, "pins.txt"), Path(folder, "venv")
         more.write_text(PINNED_WITH_HOSTS, "utf-8")
-        asked = ["pyproject.toml", "--extra", "polars", "--extra", "pandas", more]
+        asked: list[str | Path] = ["pyproject.toml", "--extra", "polars", "--extra", "pandas", more]
         uv("pip", "compile", *asked, *resolution, *wheels_only, "--python", python, "-o", pins)
         uv("venv", "--python", python, inside)
         uv("pip", "install", "--python", inside, *wheels_only, "-r", pins, wheel, *WITH)
