@@ -24,14 +24,11 @@ impl<S> StateBuffer<S> {
 
     /// Records which of the frames have more than one row.
     pub(super) fn mark_long_runs(&mut self, FrameRuns { begin, end }: FrameRuns) {
-        let keep_masks = &mut self.keep_masks;
-        keep_masks.clear();
+        let masks = &mut self.keep_masks;
+        masks.clear();
         with_widest_vectors(
             #[inline(always)]
-            || {
-                keep_masks
-                    .extend(begin.iter().zip(end).map(|(begin, end)| if begin + 1 == *end { 0 } else { u64::MAX }))
-            },
+            || masks.extend(begin.iter().zip(end).map(|(begin, end)| if begin + 1 == *end { 0 } else { u64::MAX })),
         );
     }
 }
