@@ -22,9 +22,9 @@ FRAMES = {
     "per row": "ROWS BETWEEN reach PRECEDING AND CURRENT ROW",
     "EXCLUDE": "GROUPS BETWEEN 2 PRECEDING AND 1 FOLLOWING EXCLUDE CURRENT ROW",
 }
-#: What a call may be told beside its arguments.
+#: What a call takes beside its arguments.
 MODIFIERS = ["FILTER", "DISTINCT", "IGNORE NULLS", "ORDER BY", "min_rows"]
-#: The kinds of frames of data a call may be asked of.
+#: The hosts, and streams of record batches.
 HOSTS = ["pyarrow", "streams", "Polars", "pandas", "PySpark"]
 FAMILIES = {
     "aggregate": "Aggregates",
@@ -33,11 +33,28 @@ FAMILIES = {
     "running": "Gaps and counters",
     "ranking": "Ranking",
 }
+INTRODUCTION = """\
+All window functions, by family: first what each returns, then where it can be used. Names are the same in Python
+(`wr.<name>`) and in SQL. The [reference](reference/index.md) and `help(wr.<name>)` have the types, nulls, errors and
+cost of each function.
+
+Aggregates ignore NULL. Over a frame without values counts return 0, lists are empty, and the others return NULL.
+
+How to read the second tables:
+
+- *entire* to *EXCLUDE*: the [frames](concepts/frames.md) that the function accepts. *per row* means bounds that are
+  columns or expressions. A function without a mark here takes no frame, but needs an ORDER BY in its window.
+- *FILTER* to *min_rows*: the [modifiers](concepts/windows.md#modifiers-of-a-call) that the call accepts. *ORDER BY*
+  is an order inside the call, as in `listagg(x ORDER BY y)`. A ranking function with it ranks the row among the rows
+  of its frame.
+- *pyarrow* to *PySpark*: the data frames that it runs on.
+
+A test runs every cell: marked combinations must work, and the others must raise an error."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """A function and what is claimed of it."""
+    """A function, or a form of it, and the columns of the tables in which it has a mark."""
 
     name: str
     aliases: tuple[str, ...]
@@ -53,7 +70,7 @@ class Row:
 
 
 def rows() -> list[Row]:
-    """Give a row per function; two for those that an ORDER BY inside their parentheses makes another question."""
+    """Give a row per function; a ranking function has a second row for its form with ORDER BY inside the call."""
     return [row for family in FAMILIES for entry in functions() if entry["family"] == family for row in _rows(entry)]
 
 
@@ -75,25 +92,19 @@ def full() -> str:
     parts = [
         "# Functions\n",
         BEGIN,
-        "Every function, with the frames and the modifiers it takes, and the hosts it runs on. A function that takes",
-        "no frame needs an order. Names are the same in Python (`wr.<name>`) and in SQL. The entry of each in the",
-        "[reference](reference/index.md) has its types, nulls, errors and cost, and so has `help(wr.<name>)`.",
-        "",
-        "A test runs each cell: what is claimed has to work, and what is not has to be refused.",
+        INTRODUCTION,
     ]
     columns = [*FRAMES, *MODIFIERS, *HOSTS]
     for family, title in FAMILIES.items():
-        parts += [
-            f"\n## {title}\n",
-            f"| function | {' | '.join(columns)} |",
-            "|---|" + ":-:|" * len(columns),
-        ]
         members = [row for row in rows() if row.family == family]
+        parts += [f"\n## {title}\n", "| function | returns |", "|---|---|"]
         for row in members:
-            names = ", ".join(f"`{name}`" for name in [row.title, *(row.aliases if not row.ordered else ())])
-            parts.append(f"| {names} | {' | '.join('x' if c in row.cells else '' for c in columns)} |")
-        parts.append("")
-        parts += [f"- `{row.name}`: {row.doc}" for row in members if not row.ordered]
+            if not row.ordered:
+                names = ", ".join(f"`{name}`" for name in [row.name, *row.aliases])
+                parts.append(f"| {names} | {row.doc} |")
+        parts += ["", f"| function | {' | '.join(columns)} |", "|---|" + ":-:|" * len(columns)]
+        for row in members:
+            parts.append(f"| `{row.title}` | {' | '.join('x' if c in row.cells else '' for c in columns)} |")
     return "\n".join(parts) + "\n" + END
 
 

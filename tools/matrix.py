@@ -4,9 +4,9 @@
     python tools/matrix.py --here dist           # this Python, with the newest, as CI does beside Linux
     python tools/matrix.py --spark dist/*.whl    # Spark's releases in place of Pythons; 3.5 picks one
 
-The oldest are the lowest releases of pyarrow, sqlglot, Polars and pandas that pyproject.toml allows and that have a
-wheel for that Python; uv picks them. Each environment is made anew, outside of the checkout, whose own package it does
-not see.
+The oldest hosts are the lowest releases of pyarrow, sqlglot, Polars and pandas that pyproject.toml allows, and the
+lowest NumPy that this pandas allows, among those with a wheel for that Python; uv picks them. Each environment is new
+and does not contain the checkout's own package.
 """
 
 from __future__ import annotations
@@ -36,6 +36,8 @@ SPARK_RELEASES = {
 }
 SPARK_PYTHON = "3.11"
 RESOLUTIONS = {"oldest": "lowest-direct", "newest": "highest"}
+# pandas requires NumPy, but sets no upper bound: the oldest pandas gives deprecation warnings with the newest NumPy.
+PINNED_WITH_HOSTS = "numpy"
 
 
 def pythons() -> dict[str, str]:
@@ -45,14 +47,14 @@ def pythons() -> dict[str, str]:
 
 
 def interpreters(release: str) -> Iterator[str]:
-    """Find interpreters of a release: on PATH, where pyenv keeps them, and this one."""
-    kept = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"), "versions").glob(f"{release}.*/bin/python")
-    for candidate in (f"python{release}", *map(str, sorted(kept)), sys.executable):
+    """Find interpreters of a release: on PATH, in pyenv's folder, and this one."""
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"), "versions").glob(f"{release}.*/bin/python")
+    for candidate in (f"python{release}", *map(str, sorted(pyenv)), sys.executable):
         try:
-            told = subprocess.run([candidate, "-V"], capture_output=True, text=True, check=False).stdout
+            version = subprocess.run([candidate, "-V"], capture_output=True, text=True, check=False).stdout
         except OSError:
             continue
-        if told.startswith(f"Python {release}."):
+        if version.startswith(f"Python {release}."):
             yield candidate
 
 
@@ -80,23 +82,10 @@ def run(python: str, hosts: str, wheel: Path, spark: str | None, picked: str) ->
     with_spark = [] if spark is None else [f"pyspark[connect]=={spark}.*", *SPARK_RELEASES[spark]]
     resolution = ["--resolution", RESOLUTIONS[hosts], "--no-header", "--no-annotate"]
     with tempfile.TemporaryDirectory() as folder:
-        pins, inside = Path(folder, "pins.txt"), Path(folder, "venv")
-        extras = ["--extra", "polars", "--extra", "pandas"]
-        asked = Path(folder, "asked.txt")
-        asked.write_text("\n".join(with_spark), "utf-8")
-        uv(
-            "pip",
-            "compile",
-            "pyproject.toml",
-            asked,
-            *extras,
-            *resolution,
-            *wheels_only,
-            "--python",
-            python,
-            "-o",
-            pins,
-        )
+        more, pins, inside = Path(folder, "more.in"), Path(folder, "pins.txt"), Path(folder, "venv")
+        more.write_text("\n".join([PINNED_WITH_HOSTS, *with_spark]), "utf-8")
+        asked: list[str | Path] = ["pyproject.toml", "--extra", "polars", "--extra", "pandas", more]
+        uv("pip", "compile", *asked, *resolution, *wheels_only, "--python", python, "-o", pins)
         uv("venv", "--python", python, inside)
         uv("pip", "install", "--python", inside, *wheels_only, "-r", pins, wheel, *WITH)
         print(f"== {hosts} hosts:", " ".join(pins.read_text("utf-8").split()), flush=True)

@@ -1,4 +1,4 @@
-"""SQL window functions over Arrow, at memory speed: for Polars, PySpark, pyarrow, pandas and all that speaks Arrow.
+"""SQL window functions over Arrow, at memory speed: for Polars, PySpark, pyarrow, pandas, DuckDB and Arrow streams.
 
 >>> import pyarrow as pa
 >>> import windrow as wr
@@ -7,10 +7,11 @@
 >>> wr.with_columns(table, wr.sum("level").over(w).alias("sum"))["sum"].to_pylist()
 [2, 1, 3]
 
-No frame given means what it means in SQL and Spark: with an order, the rows up to the current one and its ties (a
-running total); without an order, the whole partition.
+Without a frame, a window has the default frame of SQL and Spark: with an order, the rows up to the current row and its
+ties (a running total); without an order, the whole partition.
 """
 
+import sys as _sys
 from typing import TYPE_CHECKING
 
 from . import (
@@ -23,7 +24,7 @@ from ._model.calls import Call
 from ._model.conditions import when
 from ._model.expressions import col, lit
 from ._model.intervals import Interval, interval
-from ._model.synonyms import instead_of_attribute as _instead_of_attribute
+from ._model.synonyms import instead_of_attribute as _instead_of_attribute, is_import_from as _is_import_from
 from ._model.windows import Window, asc, desc, following, preceding, window
 from ._parse.sql_text import expr
 from .api import Operator, explain, operator, select, sql, with_columns
@@ -263,6 +264,8 @@ if not TYPE_CHECKING:  # a checker would take every name for one that there is
         """Look up the version when it is asked for, as that costs more than all of this package."""
         if name != "__version__":
             hint = "" if name.startswith("_") else _instead_of_attribute(name, __all__)
+            if hint and _is_import_from(_sys._getframe(1)):  # Python's own ImportError would have no hint
+                raise ImportError(f"cannot import name {name!r} from {__name__!r}{hint}", name=__name__, path=__file__)
             # with a name of its own and no object, Python adds no suggestion to it
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}", name=name)
         from importlib.metadata import PackageNotFoundError, version

@@ -107,18 +107,18 @@ def plot_frame(window: Window, frame: MemoryFrameT | StreamLike, *, row: int) ->
         )
     current = _position(row, number_of_rows)
     keys = [*window.partition_by, *(o.key for o in window.order_by)]
-    unfiltered = replace(window, min_rows=None)
+    without_min_rows = replace(window, min_rows=None)
     number = count().over(make_window(rows=(None, 0)))
     items: dict[str, Any] = {
         "partition": min(number).over(Window(window.partition_by)),
         "place": row_number().over(Window(window.partition_by, (*window.order_by, asc(number)))),
-        "inside": collect_list(number).over(unfiltered),
+        "inside": collect_list(number).over(without_min_rows),
     }
     if window.order_by:
         items["peers"] = dense_rank().over(Window(window.partition_by, window.order_by))
     if window.frame is not None and window.frame.exclude != "no_others":
         bounds = replace(window.frame, exclude="no_others")
-        items["between_bounds"] = collect_list(number).over(replace(unfiltered, frame=bounds))
+        items["between_bounds"] = collect_list(number).over(replace(without_min_rows, frame=bounds))
     if window.min_rows is not None:
         items["counted"] = collect_list(number).over(window)
     for i, key in enumerate(keys):

@@ -45,13 +45,14 @@ mod tests {
     #[test]
     fn shift_matches_per_row() {
         let starts = [0, 1, 2, 5, 9, 63, 64, 65, 70, 127, 128, 300, 599];
-        let edges = Boundaries::new(
+        let boundaries = Boundaries::new(
             BooleanBuffer::collect_bool(603, |bit| bit > 2 && starts.contains(&(bit - 3))).slice(3, 600),
         );
-        let partitions = RunIndex::new(&edges);
+        let partitions = RunIndex::new(&boundaries);
         for rows in [0..600, 0..0, 0..1, 1..64, 3..70, 64..128, 100..299, 130..600, 599..600] {
             for delta in [0, 1, 2, -1, -2, 50, -50, 1000, -1000, i64::from(u32::MAX), -MAX_ROW_OFFSET, MAX_ROW_OFFSET] {
-                let expected: Vec<_> = rows.clone().map(|row| shift_one(row, delta, &edges.run_range(row))).collect();
+                let expected: Vec<_> =
+                    rows.clone().map(|row| shift_one(row, delta, &boundaries.run_range(row))).collect();
                 let shifted = portable_and_widest(|| {
                     let mut out = vec![0; rows.len()];
                     shift(&partitions, rows.clone(), delta, &mut out);

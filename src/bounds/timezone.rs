@@ -52,7 +52,7 @@ pub(crate) struct ZoneClock {
 #[derive(Debug, Clone, Copy)]
 struct OffsetCache {
     window: i64,
-    learnt: OffsetSpan,
+    span: OffsetSpan,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -66,20 +66,20 @@ enum OffsetSpan {
 }
 
 impl OffsetCache {
-    const EMPTY: Self = Self { window: i64::MIN, learnt: OffsetSpan::Varying };
+    const EMPTY: Self = Self { window: i64::MIN, span: OffsetSpan::Varying };
 
     /// The offset at `instant`, if it is cached and constant for a day before and after.
     #[inline]
     fn offset(&mut self, zone: Tz, instant: i64) -> Option<i64> {
         let window = instant.div_euclid(WINDOW_SECONDS);
         if self.window != window {
-            *self = Self { window, learnt: OffsetSpan::Unknown };
+            *self = Self { window, span: OffsetSpan::Unknown };
             return None;
         }
-        if let OffsetSpan::Unknown = self.learnt {
-            self.learnt = constant_offset(zone, window).map_or(OffsetSpan::Varying, OffsetSpan::Offset);
+        if let OffsetSpan::Unknown = self.span {
+            self.span = constant_offset(zone, window).map_or(OffsetSpan::Varying, OffsetSpan::Offset);
         }
-        if let OffsetSpan::Offset(offset) = self.learnt { Some(offset) } else { None }
+        if let OffsetSpan::Offset(offset) = self.span { Some(offset) } else { None }
     }
 }
 

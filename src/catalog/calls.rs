@@ -36,143 +36,143 @@ macro_rules! constructors {
 }
 
 constructors! {
-    /// Rows of the frame, or those where no argument is null.
+    /// Number of rows in the frame; with arguments, of rows where none of them is NULL.
     ///
     /// `count()` counts rows; `count().arg("x")` those where `x` is not null.
     count();
-    /// Sum of the frame's values; floats are compensated.
+    /// Sum of the frame's values; float sums are compensated.
     sum(value);
-    /// Mean of the frame's values.
+    /// Average of the frame's values.
     avg(value);
-    /// Least value of the frame; NaN is greatest.
+    /// Smallest value in the frame; NaN is larger than any number.
     min(value);
-    /// Greatest value of the frame; NaN is greatest.
+    /// Largest value in the frame; NaN is larger than any number.
     max(value);
-    /// Population variance of the frame.
+    /// Population variance of the frame's values: divides by n.
     var_pop(value);
-    /// Sample variance of the frame.
+    /// Sample variance of the frame's values: divides by n - 1.
     var_samp(value);
-    /// Population standard deviation of the frame.
+    /// Population standard deviation of the frame's values: divides by n.
     stddev_pop(value);
-    /// Sample standard deviation of the frame.
+    /// Sample standard deviation of the frame's values: divides by n - 1.
     stddev_samp(value);
-    /// Rows of the frame where the argument is true.
+    /// Number of rows in the frame where the condition is true.
     count_if(condition);
-    /// Sum of the frame's values, NULL where it overflows.
+    /// Sum of the frame's values, or NULL if it overflows.
     try_sum(value);
-    /// Mean of the frame's values, NULL where it overflows.
+    /// Average of the frame's values, or NULL if it overflows.
     try_avg(value);
     /// Product of the frame's values.
     product(value);
-    /// Geometric mean of the frame's values.
+    /// Geometric mean of the frame's values: the n-th root of their product.
     geometric_mean(value);
-    /// Population skewness of the frame.
+    /// Population skewness of the frame's values: not corrected for bias.
     skewness(value);
-    /// Population excess kurtosis of the frame.
+    /// Population excess kurtosis of the frame's values: not corrected for bias.
     kurtosis(value);
-    /// Population covariance of the frame's pairs.
+    /// Population covariance of y and x over the frame: divides by n.
     covar_pop(y, x);
-    /// Sample covariance of the frame's pairs.
+    /// Sample covariance of y and x over the frame: divides by n - 1.
     covar_samp(y, x);
-    /// Correlation of the frame's pairs.
+    /// Pearson correlation of y and x over the frame.
     corr(y, x);
-    /// Pairs (y, x) of the frame without a null.
+    /// Number of rows in the frame where neither y nor x is NULL.
     regr_count(y, x);
-    /// Mean of x over the frame's pairs (y, x).
+    /// Average of x over the frame's rows where neither y nor x is NULL.
     regr_avgx(y, x);
-    /// Mean of y over the frame's pairs (y, x).
+    /// Average of y over the frame's rows where neither y nor x is NULL.
     regr_avgy(y, x);
-    /// Slope of the line through the frame's pairs (y, x).
+    /// Slope of the least-squares line through the frame's points (x, y).
     regr_slope(y, x);
-    /// Where the line through the frame's pairs (y, x) meets x = 0.
+    /// Intercept of the least-squares line through the frame's points (x, y): its y at x = 0.
     regr_intercept(y, x);
-    /// Squared correlation of the frame's pairs (y, x).
+    /// Coefficient of determination (R squared) of the least-squares line through the frame's points (x, y).
     regr_r2(y, x);
-    /// Squared distances of x from its mean, summed over the frame's pairs (y, x).
+    /// Sum of the squared deviations of x from its mean over the frame.
     regr_sxx(y, x);
-    /// Squared distances of y from its mean, summed over the frame's pairs (y, x).
+    /// Sum of the squared deviations of y from its mean over the frame.
     regr_syy(y, x);
-    /// Products of the distances of x and y from their means, summed over the frame's pairs (y, x).
+    /// Sum of the products of the deviations of x and y from their means over the frame.
     regr_sxy(y, x);
-    /// Bits set in all values of the frame.
+    /// Bitwise AND of the frame's values.
     bit_and(value);
-    /// Bits set in any value of the frame.
+    /// Bitwise OR of the frame's values.
     bit_or(value);
-    /// Bits set in an odd number of the frame's values.
+    /// Bitwise XOR of the frame's values.
     bit_xor(value);
-    /// The first argument where the second is least, or the k least, as a list.
+    /// First argument in the frame's row with the smallest second argument; with k, a list for the k smallest.
     ///
     /// `.arg(k)` gives the k least, as a list.
     min_by(value, by);
-    /// The first argument where the second is greatest, or the k greatest, as a list.
+    /// First argument in the frame's row with the largest second argument; with k, a list for the k largest.
     ///
     /// `.arg(k)` gives the k greatest, as a list.
     max_by(value, by);
-    /// Most frequent value of the frame; of several the least.
+    /// Most frequent value in the frame; the smallest one if several are equally frequent.
     mode(value);
-    /// Middle value of the frame.
+    /// Median of the frame's values; the mean of the middle two if their number is even.
     median(value);
-    /// Value at a share of the frame's ordered values, interpolated.
+    /// Value at a fraction (0 to 1) of the frame's sorted values, interpolated.
     percentile(value, share);
-    /// Value at a share of the frame's ordered values, interpolated; WITHIN GROUP says of what.
+    /// Value at a fraction (0 to 1) of the frame's sorted values, interpolated; also WITHIN GROUP.
     percentile_cont(value, share);
-    /// First of the frame's ordered values at or beyond a share.
+    /// First of the frame's sorted values at or after a fraction (0 to 1); also WITHIN GROUP.
     percentile_disc(value, share);
-    /// Value at a share of the frame's ordered values; exact.
+    /// Value at a fraction (0 to 1) of the frame's sorted values, not interpolated; exact.
     percentile_approx(value, share);
-    /// Number of different values of the frame; exact.
+    /// Number of distinct values in the frame; exact.
     approx_count_distinct(value);
-    /// Median distance of the frame's values from their median.
+    /// Median absolute deviation: the median of the values' distances from their median.
     mad(value);
-    /// Shannon entropy of the frame's values, in bits.
+    /// Shannon entropy of the frequencies of the frame's values, in bits.
     entropy(value);
-    /// The frame's values, as a list.
+    /// List of the frame's values, in row order.
     collect_list(value);
-    /// The frame's different values, as a list in their order.
+    /// Sorted list of the frame's distinct values.
     collect_set(value);
-    /// The frame's values as texts, joined by a delimiter.
+    /// The frame's values as strings, joined by a delimiter.
     listagg(value, delimiter);
-    /// The frame's values in at most n bins, each a centre and a height.
+    /// Histogram of the frame's values: at most n bins, each with its centre and number of values.
     histogram_numeric(value, bins);
-    /// Mean of the frame's values, each row before weighing less by 1 - alpha.
+    /// Exponentially weighted mean: each row's weight is 1 - alpha times that of the next row.
     ewm_mean(value, alpha);
-    /// Mean of the frame's values, moved from one to the next by the half-lives between their times.
+    /// Exponentially weighted mean by time: the weight of earlier values halves in each half-life.
     ewm_mean_by(value, times, half_life);
-    /// Whether all values of the frame are true.
+    /// Whether all values in the frame are true.
     bool_and(condition);
-    /// Whether any value of the frame is true.
+    /// Whether any value in the frame is true.
     bool_or(condition);
-    /// The frame's first value.
+    /// First value in the frame.
     first_value(value);
-    /// The frame's last value.
+    /// Last value in the frame.
     last_value(value);
-    /// A value of the frame: the first.
+    /// Any value in the frame: always the first one, so results are reproducible.
     any_value(value);
-    /// The frame's n-th value, from 1.
+    /// N-th value in the frame, counted from 1.
     nth_value(value, n);
-    /// The value n rows before the row; a default outside the partition.
+    /// Value n rows before the current row, or a default where the partition has no such row.
     ///
     /// `.arg(default)` sets the default; NULL without.
     lag(value, offset);
-    /// The value n rows after the row; a default outside the partition.
+    /// Value n rows after the current row, or a default where the partition has no such row.
     ///
     /// `.arg(default)` sets the default; NULL without.
     lead(value, offset);
-    /// The value, or where it is NULL, the line between its neighbours by the order key.
+    /// The value; NULL is replaced by linear interpolation over the order key.
     fill(value);
-    /// What a counter counted since the value before; NULL where it was set back.
+    /// Increase of a counter since its previous value; NULL where it was reset.
     counter_diff(value);
-    /// The row's number in its partition, from 1.
+    /// Number of the row in its partition, from 1.
     row_number();
-    /// One more than the rows before the row's peers.
+    /// Rank with gaps: 1 plus the number of rows before the row's peers.
     rank();
-    /// The number of the row's peer group, from 1.
+    /// Rank without gaps: the number of the row's peer group, from 1.
     dense_rank();
-    /// `(rank - 1) / (rows - 1)`; 0 for a lone row.
+    /// Relative rank: `(rank - 1) / (rows - 1)`, or 0 in a partition of one row.
     percent_rank();
-    /// The share of rows up to the row's last peer.
+    /// Cumulative distribution: the fraction of rows up to the row's last peer.
     cume_dist();
-    /// The row's bucket of n nearly equal ones; the first take the rest.
+    /// Number of the row's bucket when the partition is split into n buckets of nearly equal size.
     ntile(n);
 }
 

@@ -45,205 +45,143 @@ const fn count_to(least: i64, most: i64) -> Role {
 
 /// All built-in functions.
 pub const FUNCTIONS: &[Function] = &[
-    aggregate(
-        "count",
-        FunctionId::Count,
-        &[ANY_VALUES],
-        types::counts,
-        "rows of the frame, or those where no argument is null",
-    )
-    .star()
-    .shares(SharedState::Count),
-    aggregate("sum", FunctionId::Sum, &[VALUE], types::sum, "sum of the frame's values; floats are compensated")
+    aggregate("count", FunctionId::Count, &[ANY_VALUES], types::counts)
+        .doc("number of rows in the frame; with arguments, of rows where none of them is NULL")
+        .star()
+        .shares(SharedState::Count),
+    aggregate("sum", FunctionId::Sum, &[VALUE], types::sum)
+        .doc("sum of the frame's values; float sums are compensated")
         .totals()
         .keeps_type(),
-    aggregate("avg", FunctionId::Avg, &[VALUE], types::average, "mean of the frame's values")
+    aggregate("avg", FunctionId::Avg, &[VALUE], types::average)
+        .doc("average of the frame's values")
         .aliases(&["mean"])
         .totals(),
-    aggregate("min", FunctionId::Min, &[ORDERED], types::extremum, "least value of the frame; NaN is greatest")
+    aggregate("min", FunctionId::Min, &[ORDERED], types::extremum)
+        .doc("smallest value in the frame; NaN is larger than any number")
         .picks_value(),
-    aggregate("max", FunctionId::Max, &[ORDERED], types::extremum, "greatest value of the frame; NaN is greatest")
+    aggregate("max", FunctionId::Max, &[ORDERED], types::extremum)
+        .doc("largest value in the frame; NaN is larger than any number")
         .picks_value(),
-    aggregate("var_pop", FunctionId::VarPop, &[VALUE], types::double, "population variance of the frame").moments(),
-    aggregate("var_samp", FunctionId::VarSamp, &[VALUE], types::double, "sample variance of the frame")
+    aggregate("var_pop", FunctionId::VarPop, &[VALUE], types::double)
+        .doc("population variance of the frame's values: divides by n")
+        .moments(),
+    aggregate("var_samp", FunctionId::VarSamp, &[VALUE], types::double)
+        .doc("sample variance of the frame's values: divides by n - 1")
         .aliases(&["variance"])
         .moments(),
-    aggregate(
-        "stddev_pop",
-        FunctionId::StddevPop,
-        &[VALUE],
-        types::double,
-        "population standard deviation of the frame",
-    )
-    .moments(),
-    aggregate("stddev_samp", FunctionId::StddevSamp, &[VALUE], types::double, "sample standard deviation of the frame")
+    aggregate("stddev_pop", FunctionId::StddevPop, &[VALUE], types::double)
+        .doc("population standard deviation of the frame's values: divides by n")
+        .moments(),
+    aggregate("stddev_samp", FunctionId::StddevSamp, &[VALUE], types::double)
+        .doc("sample standard deviation of the frame's values: divides by n - 1")
         .aliases(&["stddev", "std"])
         .moments(),
-    aggregate(
-        "count_if",
-        FunctionId::CountIf,
-        &[VALUE],
-        types::counts_true,
-        "rows of the frame where the argument is true",
-    ),
-    aggregate(
-        "try_sum",
-        FunctionId::TrySum,
-        &[VALUE],
-        types::sum,
-        "sum of the frame's values, NULL where it overflows",
-    )
-    .totals()
-    .keeps_type(),
-    aggregate(
-        "try_avg",
-        FunctionId::TryAvg,
-        &[VALUE],
-        types::average,
-        "mean of the frame's values, NULL where it overflows",
-    )
-    .totals(),
-    aggregate("product", FunctionId::Product, &[VALUE], types::double, "product of the frame's values")
+    aggregate("count_if", FunctionId::CountIf, &[VALUE], types::counts_true)
+        .doc("number of rows in the frame where the condition is true"),
+    aggregate("try_sum", FunctionId::TrySum, &[VALUE], types::sum)
+        .doc("sum of the frame's values, or NULL if it overflows")
+        .totals()
+        .keeps_type(),
+    aggregate("try_avg", FunctionId::TryAvg, &[VALUE], types::average)
+        .doc("average of the frame's values, or NULL if it overflows")
+        .totals(),
+    aggregate("product", FunctionId::Product, &[VALUE], types::double)
+        .doc("product of the frame's values")
         .sensitive(OrderSensitivity::Rounding),
-    aggregate(
-        "geometric_mean",
-        FunctionId::GeometricMean,
-        &[VALUE],
-        types::double,
-        "geometric mean of the frame's values",
-    )
-    .aliases(&["geomean"])
-    .sensitive(OrderSensitivity::Rounding),
-    aggregate("skewness", FunctionId::Skewness, &[VALUE], types::double, "population skewness of the frame").shape(),
-    aggregate("kurtosis", FunctionId::Kurtosis, &[VALUE], types::double, "population excess kurtosis of the frame")
+    aggregate("geometric_mean", FunctionId::GeometricMean, &[VALUE], types::double)
+        .doc("geometric mean of the frame's values: the n-th root of their product")
+        .aliases(&["geomean"])
+        .sensitive(OrderSensitivity::Rounding),
+    aggregate("skewness", FunctionId::Skewness, &[VALUE], types::double)
+        .doc("population skewness of the frame's values: not corrected for bias")
         .shape(),
-    of_pairs("covar_pop", FunctionId::CovarPop, types::double_of_pairs, "population covariance of the frame's pairs")
+    aggregate("kurtosis", FunctionId::Kurtosis, &[VALUE], types::double)
+        .doc("population excess kurtosis of the frame's values: not corrected for bias")
+        .shape(),
+    of_pairs("covar_pop", FunctionId::CovarPop, types::double_of_pairs)
+        .doc("population covariance of y and x over the frame: divides by n")
         .pairs(),
-    of_pairs("covar_samp", FunctionId::CovarSamp, types::double_of_pairs, "sample covariance of the frame's pairs")
+    of_pairs("covar_samp", FunctionId::CovarSamp, types::double_of_pairs)
+        .doc("sample covariance of y and x over the frame: divides by n - 1")
         .pairs(),
-    of_pairs("corr", FunctionId::Corr, types::double_of_pairs, "correlation of the frame's pairs").pairs(),
-    of_pairs("regr_count", FunctionId::RegrCount, types::counts_pairs, "pairs (y, x) of the frame without a null"),
-    of_pairs("regr_avgx", FunctionId::RegrAvgx, types::average_second, "mean of x over the frame's pairs (y, x)")
+    of_pairs("corr", FunctionId::Corr, types::double_of_pairs)
+        .doc("Pearson correlation of y and x over the frame")
+        .pairs(),
+    of_pairs("regr_count", FunctionId::RegrCount, types::counts_pairs)
+        .doc("number of rows in the frame where neither y nor x is NULL"),
+    of_pairs("regr_avgx", FunctionId::RegrAvgx, types::average_second)
+        .doc("average of x over the frame's rows where neither y nor x is NULL")
         .sensitive(OrderSensitivity::Rounding),
-    of_pairs("regr_avgy", FunctionId::RegrAvgy, types::average_first, "mean of y over the frame's pairs (y, x)")
+    of_pairs("regr_avgy", FunctionId::RegrAvgy, types::average_first)
+        .doc("average of y over the frame's rows where neither y nor x is NULL")
         .sensitive(OrderSensitivity::Rounding),
-    of_pairs(
-        "regr_slope",
-        FunctionId::RegrSlope,
-        types::double_of_pairs,
-        "slope of the line through the frame's pairs (y, x)",
-    )
-    .pairs(),
-    of_pairs(
-        "regr_intercept",
-        FunctionId::RegrIntercept,
-        types::double_of_pairs,
-        "where the line through the frame's pairs (y, x) meets x = 0",
-    )
-    .pairs(),
-    of_pairs("regr_r2", FunctionId::RegrR2, types::double_of_pairs, "squared correlation of the frame's pairs (y, x)")
+    of_pairs("regr_slope", FunctionId::RegrSlope, types::double_of_pairs)
+        .doc("slope of the least-squares line through the frame's points (x, y)")
         .pairs(),
-    of_pairs(
-        "regr_sxx",
-        FunctionId::RegrSxx,
-        types::double_of_pairs,
-        "squared distances of x from its mean, summed over the frame's pairs (y, x)",
-    )
-    .pairs(),
-    of_pairs(
-        "regr_syy",
-        FunctionId::RegrSyy,
-        types::double_of_pairs,
-        "squared distances of y from its mean, summed over the frame's pairs (y, x)",
-    )
-    .pairs(),
-    of_pairs(
-        "regr_sxy",
-        FunctionId::RegrSxy,
-        types::double_of_pairs,
-        "products of the distances of x and y from their means, summed over the frame's pairs (y, x)",
-    )
-    .pairs(),
-    aggregate("bit_and", FunctionId::BitAnd, &[VALUE], types::bits, "bits set in all values of the frame")
+    of_pairs("regr_intercept", FunctionId::RegrIntercept, types::double_of_pairs)
+        .doc("intercept of the least-squares line through the frame's points (x, y): its y at x = 0")
+        .pairs(),
+    of_pairs("regr_r2", FunctionId::RegrR2, types::double_of_pairs)
+        .doc("coefficient of determination (R squared) of the least-squares line through the frame's points (x, y)")
+        .pairs(),
+    of_pairs("regr_sxx", FunctionId::RegrSxx, types::double_of_pairs)
+        .doc("sum of the squared deviations of x from its mean over the frame")
+        .pairs(),
+    of_pairs("regr_syy", FunctionId::RegrSyy, types::double_of_pairs)
+        .doc("sum of the squared deviations of y from its mean over the frame")
+        .pairs(),
+    of_pairs("regr_sxy", FunctionId::RegrSxy, types::double_of_pairs)
+        .doc("sum of the products of the deviations of x and y from their means over the frame")
+        .pairs(),
+    aggregate("bit_and", FunctionId::BitAnd, &[VALUE], types::bits)
+        .doc("bitwise AND of the frame's values")
         .distinct(Distinct::NoEffect),
-    aggregate("bit_or", FunctionId::BitOr, &[VALUE], types::bits, "bits set in any value of the frame")
+    aggregate("bit_or", FunctionId::BitOr, &[VALUE], types::bits)
+        .doc("bitwise OR of the frame's values")
         .distinct(Distinct::NoEffect),
-    aggregate(
-        "bit_xor",
-        FunctionId::BitXor,
-        &[VALUE],
-        types::bits_with_inverse,
-        "bits set in an odd number of the frame's values",
-    ),
-    aggregate(
-        "min_by",
-        FunctionId::MinBy,
-        &[CHOSEN, ORDER, NUMBER_OF_VALUES],
-        types::chosen,
-        "the first argument where the second is least, or the k least, as a list",
-    )
-    .aliases(&["arg_min"])
-    .keeps_type()
-    .sensitive(OrderSensitivity::Rows)
-    .distinct(Distinct::Refused),
-    aggregate(
-        "max_by",
-        FunctionId::MaxBy,
-        &[CHOSEN, ORDER, NUMBER_OF_VALUES],
-        types::chosen,
-        "the first argument where the second is greatest, or the k greatest, as a list",
-    )
-    .aliases(&["arg_max"])
-    .keeps_type()
-    .sensitive(OrderSensitivity::Rows)
-    .distinct(Distinct::Refused),
-    aggregate(
-        "mode",
-        FunctionId::Mode,
-        &[ORDERED, BREAKS_TIES],
-        types::frequent,
-        "most frequent value of the frame; of several the least",
-    )
-    .value_order_aggregate()
-    .keeps_type()
-    .within_group(WithinGroup::Key),
-    aggregate("median", FunctionId::Median, &[VALUE], types::interpolated, "middle value of the frame")
+    aggregate("bit_xor", FunctionId::BitXor, &[VALUE], types::bits_with_inverse)
+        .doc("bitwise XOR of the frame's values"),
+    aggregate("min_by", FunctionId::MinBy, &[CHOSEN, ORDER, NUMBER_OF_VALUES], types::chosen)
+        .doc("first argument in the frame's row with the smallest second argument; with k, a list for the k smallest")
+        .aliases(&["arg_min"])
+        .keeps_type()
+        .sensitive(OrderSensitivity::Rows)
+        .distinct(Distinct::Refused),
+    aggregate("max_by", FunctionId::MaxBy, &[CHOSEN, ORDER, NUMBER_OF_VALUES], types::chosen)
+        .doc("first argument in the frame's row with the largest second argument; with k, a list for the k largest")
+        .aliases(&["arg_max"])
+        .keeps_type()
+        .sensitive(OrderSensitivity::Rows)
+        .distinct(Distinct::Refused),
+    aggregate("mode", FunctionId::Mode, &[ORDERED, BREAKS_TIES], types::frequent)
+        .doc("most frequent value in the frame; the smallest one if several are equally frequent")
+        .value_order_aggregate()
+        .keeps_type()
+        .within_group(WithinGroup::Key),
+    aggregate("median", FunctionId::Median, &[VALUE], types::interpolated)
+        .doc("median of the frame's values; the mean of the middle two if their number is even")
         .value_order_aggregate(),
-    aggregate(
-        "percentile",
-        FunctionId::Percentile,
-        &[VALUE, SHARE, FREQUENCY],
-        types::interpolated,
-        "value at a share of the frame's ordered values, interpolated",
-    )
-    .value_order_aggregate(),
-    aggregate(
-        "percentile_cont",
-        FunctionId::Percentile,
-        &[VALUE, SHARE],
-        types::interpolated,
-        "value at a share of the frame's ordered values, interpolated; WITHIN GROUP says of what",
-    )
-    .aliases(&["quantile_cont"])
-    .value_order_aggregate()
-    .within_group(WithinGroup::Key),
-    aggregate(
-        "percentile_disc",
-        FunctionId::PercentileDisc,
-        &[ORDERED, SHARE],
-        types::discrete,
-        "first of the frame's ordered values at or beyond a share",
-    )
-    .aliases(&["quantile_disc"])
-    .value_order_aggregate()
-    .within_group(WithinGroup::Key),
+    aggregate("percentile", FunctionId::Percentile, &[VALUE, SHARE, FREQUENCY], types::interpolated)
+        .doc("value at a fraction (0 to 1) of the frame's sorted values, interpolated")
+        .value_order_aggregate(),
+    aggregate("percentile_cont", FunctionId::Percentile, &[VALUE, SHARE], types::interpolated)
+        .doc("value at a fraction (0 to 1) of the frame's sorted values, interpolated; also WITHIN GROUP")
+        .aliases(&["quantile_cont"])
+        .value_order_aggregate()
+        .within_group(WithinGroup::Key),
+    aggregate("percentile_disc", FunctionId::PercentileDisc, &[ORDERED, SHARE], types::discrete)
+        .doc("first of the frame's sorted values at or after a fraction (0 to 1); also WITHIN GROUP")
+        .aliases(&["quantile_disc"])
+        .value_order_aggregate()
+        .within_group(WithinGroup::Key),
     aggregate(
         "percentile_approx",
         FunctionId::PercentileApprox,
         &[VALUE, SHARE, ACCURACY],
         types::discrete_of_own_type,
-        "value at a share of the frame's ordered values; exact",
     )
+    .doc("value at a fraction (0 to 1) of the frame's sorted values, not interpolated; exact")
     .aliases(&["approx_percentile"])
     .value_order_aggregate()
     .keeps_type(),
@@ -252,206 +190,131 @@ pub const FUNCTIONS: &[Function] = &[
         FunctionId::ApproxCountDistinct,
         &[COMPARED, DEVIATION],
         types::counts_different,
-        "number of different values of the frame; exact",
     )
+    .doc("number of distinct values in the frame; exact")
     .sensitive(OrderSensitivity::Values)
     .distinct(Distinct::NoEffect),
-    aggregate(
-        "mad",
-        FunctionId::Mad,
-        &[VALUE],
-        types::interpolated,
-        "median distance of the frame's values from their median",
-    )
-    .sensitive(OrderSensitivity::Values),
-    aggregate(
-        "entropy",
-        FunctionId::Entropy,
-        &[COMPARED],
-        types::double_of_frequencies,
-        "Shannon entropy of the frame's values, in bits",
-    )
-    .sensitive(OrderSensitivity::Values),
-    aggregate("collect_list", FunctionId::CollectList, &[VALUE], types::list, "the frame's values, as a list")
+    aggregate("mad", FunctionId::Mad, &[VALUE], types::interpolated)
+        .doc("median absolute deviation: the median of the values' distances from their median")
+        .sensitive(OrderSensitivity::Values),
+    aggregate("entropy", FunctionId::Entropy, &[COMPARED], types::double_of_frequencies)
+        .doc("Shannon entropy of the frequencies of the frame's values, in bits")
+        .sensitive(OrderSensitivity::Values),
+    aggregate("collect_list", FunctionId::CollectList, &[VALUE], types::list)
+        .doc("list of the frame's values, in row order")
         .aliases(&["array_agg"])
         .keeps_type()
         .sensitive(OrderSensitivity::Rows)
         .nulls(NullHandling::SkippedUnlessRespected)
         .argument_order(ArgumentOrder::Rows),
-    aggregate(
-        "collect_set",
-        FunctionId::CollectSet,
-        &[ORDERED],
-        types::set,
-        "the frame's different values, as a list in their order",
-    )
-    .keeps_type()
-    .sensitive(OrderSensitivity::Values)
-    .distinct(Distinct::NoEffect),
-    aggregate(
-        "listagg",
-        FunctionId::Listagg,
-        &[VALUE, DELIMITER],
-        types::text,
-        "the frame's values as texts, joined by a delimiter",
-    )
-    .aliases(&["string_agg"])
-    .keeps_type()
-    .sensitive(OrderSensitivity::Rows)
-    .argument_order(ArgumentOrder::Rows)
-    .within_group(WithinGroup::Rows),
-    aggregate(
-        "histogram_numeric",
-        FunctionId::HistogramNumeric,
-        &[VALUE, NUMBER_OF_BINS],
-        types::bins,
-        "the frame's values in at most n bins, each a centre and a height",
-    )
-    .sensitive(OrderSensitivity::Rows)
-    .distinct(Distinct::Refused),
-    aggregate(
-        "ewm_mean",
-        FunctionId::EwmMean,
-        &[VALUE, ALPHA, ADJUSTS],
-        types::double,
-        "mean of the frame's values, each row before weighing less by 1 - alpha",
-    )
-    .sensitive(OrderSensitivity::Rows)
-    .nulls(NullHandling::SkippedInPlace)
-    .distinct(Distinct::Refused)
-    .argument_order(ArgumentOrder::Refused),
-    aggregate(
-        "ewm_mean_by",
-        FunctionId::EwmMeanBy,
-        &[VALUE, TIMES, HALF_LIFE],
-        types::double_by_times,
-        "mean of the frame's values, moved from one to the next by the half-lives between their times",
-    )
-    .sensitive(OrderSensitivity::Rows)
-    .distinct(Distinct::Refused)
-    .argument_order(ArgumentOrder::Refused),
-    aggregate("bool_and", FunctionId::BoolAnd, &[VALUE], types::logic, "whether all values of the frame are true")
+    aggregate("collect_set", FunctionId::CollectSet, &[ORDERED], types::set)
+        .doc("sorted list of the frame's distinct values")
+        .keeps_type()
+        .sensitive(OrderSensitivity::Values)
+        .distinct(Distinct::NoEffect),
+    aggregate("listagg", FunctionId::Listagg, &[VALUE, DELIMITER], types::text)
+        .doc("the frame's values as strings, joined by a delimiter")
+        .aliases(&["string_agg"])
+        .keeps_type()
+        .sensitive(OrderSensitivity::Rows)
+        .argument_order(ArgumentOrder::Rows)
+        .within_group(WithinGroup::Rows),
+    aggregate("histogram_numeric", FunctionId::HistogramNumeric, &[VALUE, NUMBER_OF_BINS], types::bins)
+        .doc("histogram of the frame's values: at most n bins, each with its centre and number of values")
+        .sensitive(OrderSensitivity::Rows)
+        .distinct(Distinct::Refused),
+    aggregate("ewm_mean", FunctionId::EwmMean, &[VALUE, ALPHA, ADJUSTS], types::double)
+        .doc("exponentially weighted mean: each row's weight is 1 - alpha times that of the next row")
+        .sensitive(OrderSensitivity::Rows)
+        .nulls(NullHandling::SkippedInPlace)
+        .distinct(Distinct::Refused)
+        .argument_order(ArgumentOrder::Refused),
+    aggregate("ewm_mean_by", FunctionId::EwmMeanBy, &[VALUE, TIMES, HALF_LIFE], types::double_by_times)
+        .doc("exponentially weighted mean by time: the weight of earlier values halves in each half-life")
+        .sensitive(OrderSensitivity::Rows)
+        .distinct(Distinct::Refused)
+        .argument_order(ArgumentOrder::Refused),
+    aggregate("bool_and", FunctionId::BoolAnd, &[VALUE], types::logic)
+        .doc("whether all values in the frame are true")
         .aliases(&["every"])
         .distinct(Distinct::NoEffect),
-    aggregate("bool_or", FunctionId::BoolOr, &[VALUE], types::logic, "whether any value of the frame is true")
+    aggregate("bool_or", FunctionId::BoolOr, &[VALUE], types::logic)
+        .doc("whether any value in the frame is true")
         .aliases(&["some", "any"])
         .distinct(Distinct::NoEffect),
-    value("first_value", FunctionId::First, &[VALUE], Distinct::NoEffect, "the frame's first value")
+    value("first_value", FunctionId::First, &[VALUE], Distinct::NoEffect)
+        .doc("first value in the frame")
         .aliases(&["first"])
         .picks(FrameEnd::First),
-    value("last_value", FunctionId::Last, &[VALUE], Distinct::Refused, "the frame's last value")
+    value("last_value", FunctionId::Last, &[VALUE], Distinct::Refused)
+        .doc("last value in the frame")
         .aliases(&["last"])
         .picks(FrameEnd::Last),
-    value("any_value", FunctionId::First, &[VALUE], Distinct::NoEffect, "a value of the frame: the first")
+    value("any_value", FunctionId::First, &[VALUE], Distinct::NoEffect)
+        .doc("any value in the frame: always the first one, so results are reproducible")
         .picks(FrameEnd::First),
-    value("nth_value", FunctionId::Nth, &[VALUE, POSITION], Distinct::Refused, "the frame's n-th value, from 1")
+    value("nth_value", FunctionId::Nth, &[VALUE, POSITION], Distinct::Refused)
+        .doc("n-th value in the frame, counted from 1")
         .no_filter()
         .window_order(WindowOrder::Required),
-    offset(
-        "lag",
-        FunctionId::Lag,
-        &[VALUE, DISTANCE, DEFAULT],
-        true,
-        "the value n rows before the row; a default outside the partition",
-    ),
-    offset(
-        "lead",
-        FunctionId::Lead,
-        &[VALUE, DISTANCE, DEFAULT],
-        false,
-        "the value n rows after the row; a default outside the partition",
-    ),
-    running(
-        "fill",
-        FunctionId::Fill,
-        &[VALUE],
-        types::filled,
-        "the value, or where it is NULL, the line between its neighbours by the order key",
-    )
-    .window_order(WindowOrder::Linear)
-    .rows_needed(RowsNeeded::Partition),
-    running(
-        "counter_diff",
-        FunctionId::CounterDiff,
-        &[VALUE, START],
-        types::counter,
-        "what a counter counted since the value before; NULL where it was set back",
-    ),
-    ranking("row_number", FunctionId::RowNumber, &[], types::place, "the row's number in its partition, from 1"),
-    ranking("rank", FunctionId::Rank, &[ANY_ORDER], types::place, "one more than the rows before the row's peers")
+    offset("lag", FunctionId::Lag, &[VALUE, DISTANCE, DEFAULT], true)
+        .doc("value n rows before the current row, or a default where the partition has no such row"),
+    offset("lead", FunctionId::Lead, &[VALUE, DISTANCE, DEFAULT], false)
+        .doc("value n rows after the current row, or a default where the partition has no such row"),
+    running("fill", FunctionId::Fill, &[VALUE], types::filled)
+        .doc("the value; NULL is replaced by linear interpolation over the order key")
+        .window_order(WindowOrder::Linear)
+        .rows_needed(RowsNeeded::Partition),
+    running("counter_diff", FunctionId::CounterDiff, &[VALUE, START], types::counter)
+        .doc("increase of a counter since its previous value; NULL where it was reset"),
+    ranking("row_number", FunctionId::RowNumber, &[], types::rank_type)
+        .doc("number of the row in its partition, from 1"),
+    ranking("rank", FunctionId::Rank, &[ANY_ORDER], types::rank_type)
+        .doc("rank with gaps: 1 plus the number of rows before the row's peers")
         .sensitive(OrderSensitivity::Peers),
-    ranking(
-        "dense_rank",
-        FunctionId::DenseRank,
-        &[ANY_ORDER],
-        types::dense_place,
-        "the number of the row's peer group, from 1",
-    )
-    .sensitive(OrderSensitivity::Peers),
-    ranking(
-        "percent_rank",
-        FunctionId::PercentRank,
-        &[ANY_ORDER],
-        types::share,
-        "(rank - 1) / (rows - 1); 0 for a lone row",
-    )
-    .sensitive(OrderSensitivity::Peers)
-    .rows_needed(RowsNeeded::BeforeAndCountAfter),
-    ranking("cume_dist", FunctionId::CumeDist, &[], types::share, "the share of rows up to the row's last peer")
+    ranking("dense_rank", FunctionId::DenseRank, &[ANY_ORDER], types::dense_rank_type)
+        .doc("rank without gaps: the number of the row's peer group, from 1")
+        .sensitive(OrderSensitivity::Peers),
+    ranking("percent_rank", FunctionId::PercentRank, &[ANY_ORDER], types::share)
+        .doc("relative rank: (rank - 1) / (rows - 1), or 0 in a partition of one row")
+        .sensitive(OrderSensitivity::Peers)
+        .rows_needed(RowsNeeded::BeforeAndCountAfter),
+    ranking("cume_dist", FunctionId::CumeDist, &[], types::share)
+        .doc("cumulative distribution: the fraction of rows up to the row's last peer")
         .sensitive(OrderSensitivity::Peers)
         .frames(Frames::Own(OwnFrame::UpToPeers))
         .rows_needed(RowsNeeded::BeforeAndCountAfter),
-    ranking(
-        "ntile",
-        FunctionId::Ntile,
-        &[NUMBER_OF_BUCKETS],
-        types::bucket,
-        "the row's bucket of n nearly equal ones; the first take the rest",
-    )
-    .rows_needed(RowsNeeded::BeforeAndCountAfter),
+    ranking("ntile", FunctionId::Ntile, &[NUMBER_OF_BUCKETS], types::bucket)
+        .doc("number of the row's bucket when the partition is split into n buckets of nearly equal size")
+        .rows_needed(RowsNeeded::BeforeAndCountAfter),
 ];
 
 /// An aggregate of numeric pairs.
-const fn of_pairs(name: &'static str, function_id: FunctionId, rule: Rule, doc: &'static str) -> Function {
-    aggregate(name, function_id, &[DEPENDENT, INDEPENDENT], rule, doc)
+const fn of_pairs(name: &'static str, function_id: FunctionId, rule: Rule) -> Function {
+    aggregate(name, function_id, &[DEPENDENT, INDEPENDENT], rule)
 }
 
 /// Placeholders for user-defined functions, which are not in the table; [`UserFunction`] holds the function itself.
 static USER_FUNCTIONS: [Function; 3] = [
-    aggregate(
-        "user-defined aggregate",
-        FunctionId::UserAggregate,
-        &[ANY_VALUES],
-        types::user,
-        "what the user's methods make",
-    )
-    .sensitive(OrderSensitivity::Rows)
-    .nulls(NullHandling::Kept)
-    .distinct(Distinct::Refused)
-    .argument_order(ArgumentOrder::Rows),
-    aggregate(
-        "vectorized function",
-        FunctionId::UserFrames,
-        &[ANY_VALUES],
-        types::user,
-        "what the user's function answers",
-    )
-    .sensitive(OrderSensitivity::Rows)
-    .nulls(NullHandling::Kept)
-    .distinct(Distinct::Refused)
-    .argument_order(ArgumentOrder::Refused)
-    .frames(Frames::OnePiece),
-    running(
-        "partition function",
-        FunctionId::UserPartitions,
-        &[VALUE, ANY_VALUES],
-        types::user,
-        "what the user's function answers",
-    )
-    .nulls(NullHandling::Kept)
-    .window_order(WindowOrder::Any)
-    .frames(Frames::Own(OwnFrame::Partition))
-    .rows_needed(RowsNeeded::Partition),
+    aggregate("user-defined aggregate", FunctionId::UserAggregate, &[ANY_VALUES], types::user)
+        .doc("result of the user's aggregate class")
+        .sensitive(OrderSensitivity::Rows)
+        .nulls(NullHandling::Kept)
+        .distinct(Distinct::Refused)
+        .argument_order(ArgumentOrder::Rows),
+    aggregate("vectorized function", FunctionId::UserFrames, &[ANY_VALUES], types::user)
+        .doc("result of the user's function")
+        .sensitive(OrderSensitivity::Rows)
+        .nulls(NullHandling::Kept)
+        .distinct(Distinct::Refused)
+        .argument_order(ArgumentOrder::Refused)
+        .frames(Frames::OnePiece),
+    running("partition function", FunctionId::UserPartitions, &[VALUE, ANY_VALUES], types::user)
+        .doc("result of the user's function")
+        .nulls(NullHandling::Kept)
+        .window_order(WindowOrder::Any)
+        .frames(Frames::Own(OwnFrame::Partition))
+        .rows_needed(RowsNeeded::Partition),
 ];
 
 /// The placeholder for a user-defined function.

@@ -15,12 +15,11 @@ pub(super) const fn aggregate(
     function_id: FunctionId,
     arguments: &'static [Argument],
     rule: Rule,
-    doc: &'static str,
 ) -> Function {
     Function {
         name,
         aliases: &[],
-        doc,
+        doc: "",
         function_id,
         family: Family::Aggregate,
         arguments,
@@ -47,7 +46,6 @@ pub(super) const fn value(
     function_id: FunctionId,
     arguments: &'static [Argument],
     distinct: Distinct,
-    doc: &'static str,
 ) -> Function {
     Function {
         family: Family::Value,
@@ -55,7 +53,7 @@ pub(super) const fn value(
         argument_order: ArgumentOrder::Rows,
         keeps_type: true,
         order_sensitivity: OrderSensitivity::Rows,
-        ..aggregate(name, function_id, arguments, types::value, doc).distinct(distinct)
+        ..aggregate(name, function_id, arguments, types::value).distinct(distinct)
     }
 }
 
@@ -65,7 +63,6 @@ pub(super) const fn offset(
     function_id: FunctionId,
     arguments: &'static [Argument],
     before: bool,
-    doc: &'static str,
 ) -> Function {
     Function {
         family: Family::Offset,
@@ -76,7 +73,7 @@ pub(super) const fn offset(
         window_order: WindowOrder::Required,
         rows_needed: RowsNeeded::Distance { before },
         rule: types::offset,
-        ..value(name, function_id, arguments, Distinct::Refused, doc)
+        ..value(name, function_id, arguments, Distinct::Refused)
     }
 }
 
@@ -86,7 +83,6 @@ pub(super) const fn running(
     function_id: FunctionId,
     arguments: &'static [Argument],
     rule: Rule,
-    doc: &'static str,
 ) -> Function {
     Function {
         family: Family::Running,
@@ -98,7 +94,7 @@ pub(super) const fn running(
         rows_needed: RowsNeeded::Before,
         keeps_type: true,
         order_sensitivity: OrderSensitivity::Rows,
-        ..aggregate(name, function_id, arguments, rule, doc)
+        ..aggregate(name, function_id, arguments, rule)
     }
 }
 
@@ -108,19 +104,23 @@ pub(super) const fn ranking(
     function_id: FunctionId,
     arguments: &'static [Argument],
     rule: Rule,
-    doc: &'static str,
 ) -> Function {
     Function {
         family: Family::Ranking,
         nulls: NullHandling::Kept,
         argument_order: ArgumentOrder::Rows,
         keeps_type: false,
-        ..running(name, function_id, arguments, rule, doc)
+        ..running(name, function_id, arguments, rule)
     }
 }
 
 /// Overrides of a family's defaults.
 impl Function {
+    /// What the function gives, in one line of the documentation.
+    pub(super) const fn doc(self, doc: &'static str) -> Self {
+        Self { doc, ..self }
+    }
+
     pub(super) const fn aliases(self, aliases: &'static [&'static str]) -> Self {
         Self { aliases, ..self }
     }

@@ -374,13 +374,13 @@ pub(super) fn counter(given: &CallTypes) -> Result<Signature> {
 
 /// A rank or a row number, as an integer.
 #[expect(clippy::unnecessary_wraps, reason = "a rule of the catalog")]
-pub(super) fn place(given: &CallTypes) -> Result<Signature> {
+pub(super) fn rank_type(given: &CallTypes) -> Result<Signature> {
     Ok(placed(DataType::Int32, by_order(given)))
 }
 
 /// A dense rank. Within a frame it cannot be computed from the number of smaller rows, so it counts distinct values.
 #[expect(clippy::unnecessary_wraps, reason = "a rule of the catalog")]
-pub(super) fn dense_place(given: &CallTypes) -> Result<Signature> {
+pub(super) fn dense_rank_type(given: &CallTypes) -> Result<Signature> {
     let counted = if given.modifiers.argument_order { Algebra::Multiset } else { Algebra::Positional };
     Ok(placed(DataType::Int32, counted))
 }

@@ -162,11 +162,11 @@ impl<A: Aggregate, F: Fold<A>> AggregateEvaluator<A, F> {
 impl<A: Aggregate, F: Fold<A>> Evaluator for AggregateEvaluator<A, F> {
     fn evaluate(&self, frames: &Frames, rows: Range<usize>, carry: &Carry, cancel: &Cancel) -> Result<ArrayRef> {
         let Self { aggregate, fold, first_partition_end, last_partition_begin } = self;
-        let (accumulator, readout) = (aggregate.accumulator(), aggregate.reader());
+        let (accumulator, reader) = (aggregate.accumulator(), aggregate.reader());
         let load = |state: &Option<RecordBatch>| state.as_ref().map(|state| accumulator.load(state)).transpose();
         let (carried, after) = (load(&carry.state)?, load(&carry.after)?);
         let mut lanes: [F::Cursor; EXCLUDE_PIECES] = std::array::from_fn(|_| fold.cursor(accumulator));
-        let mut out = readout.builder(rows.len());
+        let mut out = reader.builder(rows.len());
         let mut work = CancelBudget { cancel, rows: 0 };
         for_each_block(frames, rows, cancel, &mut |bounds| {
             let carried = carried.as_ref().filter(|_| bounds.rows.start < *first_partition_end);
@@ -196,13 +196,13 @@ impl<A: Aggregate, F: Fold<A>> Evaluator for AggregateEvaluator<A, F> {
                     }
                 }
                 match state {
-                    Some(state) => readout.evaluate(&state, &mut out)?,
-                    None => readout.evaluate(&accumulator.init(), &mut out)?,
+                    Some(state) => reader.evaluate(&state, &mut out)?,
+                    None => reader.evaluate(&accumulator.init(), &mut out)?,
                 }
             }
             Ok(())
         })?;
-        readout.finish(out)
+        reader.finish(out)
     }
 
     fn evaluate_groups(&self, groups: &RowGroups, _: &[SortColumn], threads: &Threads) -> Result<Option<ArrayRef>> {

@@ -40,7 +40,7 @@ pub(crate) struct PrefixWindow<S> {
     state: S,
     prefixes: Prefixes<S>,
     /// Buffers for the states of frames, or for the prefixes at their ends where these are not contiguous.
-    room: [Vec<S>; 2],
+    buffer: [Vec<S>; 2],
 }
 
 /// Prefixes of the rows that enter, and of those that leave, in a block of frames.
@@ -72,21 +72,21 @@ fn prefixes_at<'a, S: Clone>(
     from: usize,
     ends: &[u32],
     moves: Option<bool>,
-    room: &'a mut Vec<S>,
+    buffer: &'a mut Vec<S>,
 ) -> Option<&'a [S]> {
     let place = |end: &u32| (*end as usize).wrapping_sub(from);
     let first = place(ends.first()?);
     if moves == Some(true) {
         return prefixes.get(first..)?.get(..ends.len());
     }
-    room.clear();
+    buffer.clear();
     if moves == Some(false) {
-        room.resize(ends.len(), prefixes.get(first)?.clone());
+        buffer.resize(ends.len(), prefixes.get(first)?.clone());
     } else {
         let prefixes = prefixes.get(..=ends.iter().map(place).max()?)?;
-        room.extend(ends.iter().map(|end| prefixes[place(end)].clone()));
+        buffer.extend(ends.iter().map(|end| prefixes[place(end)].clone()));
     }
-    Some(room)
+    Some(buffer)
 }
 
 impl<S: Clone> PrefixWindow<S> {
@@ -116,16 +116,16 @@ impl<S: Clone> PrefixWindow<S> {
         runs: FrameRuns,
         out: &mut A::Builder,
     ) -> Result<bool> {
-        let (accumulator, readout) = (aggregate.accumulator(), aggregate.reader());
+        let (accumulator, reader) = (aggregate.accumulator(), aggregate.reader());
         let Some((first, Motion { begin: true, end: true })) = runs.sliding() else { return Ok(false) };
         self.move_to(accumulator, first.clone())?;
-        let Self { run, state, room: [states, _], .. } = self;
+        let Self { run, state, buffer: [states, _], .. } = self;
         let more = runs.iter().len() - 1;
         *run = first.start + more..first.end + more;
         states.resize_with(more + 1, || accumulator.init());
         states[0] = state.clone();
         Removable::slide(accumulator, state, first.end..run.end, first.start..run.start, &mut states[1..])?;
-        readout.evaluate_block(states.iter().map(|state| Ok(state.clone())), out)?;
+        reader.evaluate_block(states.iter().map(|state| Ok(state.clone())), out)?;
         Ok(true)
     }
 
@@ -138,16 +138,16 @@ impl<S: Clone> PrefixWindow<S> {
         carried: Option<&S>,
         out: &mut A::Builder,
     ) -> Result<bool> {
-        let (accumulator, readout) = (aggregate.accumulator(), aggregate.reader());
-        let mut held = runs.iter().filter(|run| !run.is_empty());
-        let Some(first) = held.next() else { return Ok(false) };
-        let last = held.next_back().unwrap_or_else(|| first.clone());
+        let (accumulator, reader) = (aggregate.accumulator(), aggregate.reader());
+        let mut non_empty = runs.iter().filter(|run| !run.is_empty());
+        let Some(first) = non_empty.next() else { return Ok(false) };
+        let last = non_empty.next_back().unwrap_or_else(|| first.clone());
         let (begins, ends) = (first.start..last.start, first.end..last.end);
         if begins.start > begins.end || ends.start > ends.end || begins.len().max(ends.len()) > MAX_PREFIX_ROWS {
             return Ok(false);
         }
         self.move_to(accumulator, first.clone())?;
-        let Self { run, state, prefixes, room: [entered, left] } = self;
+        let Self { run, state, prefixes, buffer: [entered, left] } = self;
         (prefixes.begin, prefixes.end) = (begins.start, ends.start);
         let moved = [(&mut prefixes.entered, state.clone(), ends), (&mut prefixes.left, accumulator.init(), begins)];
         for (prefixes, mut state, rows) in moved {
@@ -175,9 +175,9 @@ impl<S: Clone> PrefixWindow<S> {
                         let state = accumulator.subtract(entered, left);
                         state.ok_or_else(|| Error::internal("states that cannot be subtracted"))
                     });
-                    readout.evaluate_block(frames, out)?;
+                    reader.evaluate_block(frames, out)?;
                 }
-                None => readout.evaluate_block(states(accumulator, some.iter(), carried, look), out)?,
+                None => reader.evaluate_block(states(accumulator, some.iter(), carried, look), out)?,
             }
             runs = others;
         }
@@ -192,7 +192,7 @@ impl<A: Aggregate<Accumulator: Removable>> Fold<A> for Prefix {
 
     fn cursor(&self, accumulator: &A::Accumulator) -> Self::Cursor {
         let prefixes = Prefixes { begin: 0, end: 0, entered: Vec::new(), left: Vec::new() };
-        PrefixWindow { run: 0..0, state: accumulator.init(), prefixes, room: [Vec::new(), Vec::new()] }
+        PrefixWindow { run: 0..0, state: accumulator.init(), prefixes, buffer: [Vec::new(), Vec::new()] }
     }
 
     fn state(&self, accumulator: &A::Accumulator, window: &mut Self::Cursor, run: Range<usize>) -> Result<A::State> {
@@ -209,7 +209,7 @@ impl<A: Aggregate<Accumulator: Removable>> Fold<A> for Prefix {
         _: &mut CancelBudget,
         out: &mut A::Builder,
     ) -> Result<()> {
-        let (accumulator, readout) = (aggregate.accumulator(), aggregate.reader());
+        let (accumulator, reader) = (aggregate.accumulator(), aggregate.reader());
         let nothing = accumulator.init();
         if accumulator.subtract(&nothing, &nothing).is_some() {
             let answered = with_avx2_only(
@@ -229,7 +229,7 @@ impl<A: Aggregate<Accumulator: Removable>> Fold<A> for Prefix {
                 return Ok(());
             }
         }
-        readout.evaluate_block(
+        reader.evaluate_block(
             states(accumulator, runs.iter(), carried, |run| Fold::<A>::state(self, accumulator, window, run)),
             out,
         )

@@ -62,8 +62,8 @@ struct ForwardState<S> {
 #[derive(Debug)]
 pub(crate) struct SuffixCache<S> {
     run: Range<usize>,
-    /// `kept[k]` is the state of `((run.start / SUFFIX_INTERVAL) + 1 + k) * SUFFIX_INTERVAL..run.end`.
-    kept: Vec<S>,
+    /// `saved[k]` is the state of `((run.start / SUFFIX_INTERVAL) + 1 + k) * SUFFIX_INTERVAL..run.end`.
+    saved: Vec<S>,
     /// The rows of the expanded chunk that lie in the run.
     open: Range<usize>,
     /// `states[k]` is the state of `open.start + k..run.end`.
@@ -73,8 +73,8 @@ pub(crate) struct SuffixCache<S> {
 impl<S: Clone> SuffixCache<S> {
     /// The suffixes of `run`, reusing the memory of the previous ones: most partitions may have few rows.
     fn new<A: Accumulator<State = S>>(accumulator: &A, run: Range<usize>, before: Option<Self>) -> Result<Self> {
-        let (mut kept, states) = before.map_or_else(Default::default, |before| (before.kept, before.states));
-        kept.clear();
+        let (mut saved, states) = before.map_or_else(Default::default, |before| (before.saved, before.states));
+        saved.clear();
         let first = run.start / SUFFIX_INTERVAL + 1;
         let mut end = run.end;
         let mut later: Option<S> = None;
@@ -86,12 +86,12 @@ impl<S: Clone> SuffixCache<S> {
             if let Some(later) = &later {
                 accumulator.merge(&mut state, later)?;
             }
-            kept.push(state.clone());
+            saved.push(state.clone());
             later = Some(state);
             end = edge * SUFFIX_INTERVAL;
         }
-        kept.reverse();
-        Ok(Self { open: run.end..run.end, run, kept, states })
+        saved.reverse();
+        Ok(Self { open: run.end..run.end, run, saved, states })
     }
 
     /// Whether `run` is one of the suffixes.
@@ -116,7 +116,7 @@ impl<S: Clone> SuffixCache<S> {
         self.open = self.run.start.max(chunk * SUFFIX_INTERVAL)..self.run.end.min((chunk + 1) * SUFFIX_INTERVAL);
         self.states.resize_with(self.open.len(), || accumulator.init());
         let mut later =
-            self.kept.get(chunk - self.run.start / SUFFIX_INTERVAL).cloned().unwrap_or_else(|| accumulator.init());
+            self.saved.get(chunk - self.run.start / SUFFIX_INTERVAL).cloned().unwrap_or_else(|| accumulator.init());
         accumulator.prepend_scan(&mut later, self.open.clone(), keep_all(), &mut self.states)
     }
 
@@ -171,27 +171,27 @@ impl<S: Clone> ForwardState<S> {
     fn evaluate_block<A: Aggregate<State = S>>(
         &mut self,
         aggregate: &A,
-        room: &mut StateBuffer<S>,
+        buffer: &mut StateBuffer<S>,
         runs: FrameRuns,
         out: &mut A::Builder,
     ) -> Result<bool> {
-        let (accumulator, readout) = (aggregate.accumulator(), aggregate.reader());
+        let (accumulator, reader) = (aggregate.accumulator(), aggregate.reader());
         let mut each = runs.iter();
         let Some(first) = each.next() else { return Ok(false) };
         let last = each.next_back().unwrap_or_else(|| first.clone());
         let goes_on = first.start == self.run.start && first.end == self.run.end + 1;
         let rows = first.end.wrapping_sub(1)..last.end;
-        room.states.resize_with(runs.iter().len(), || accumulator.init());
+        buffer.states.resize_with(runs.iter().len(), || accumulator.init());
         if goes_on && runs.sliding().is_some_and(|(_, moves)| moves.end && !moves.begin) {
-            accumulator.append_scan(&mut self.state, rows, keep_all(), &mut room.states)?;
+            accumulator.append_scan(&mut self.state, rows, keep_all(), &mut buffer.states)?;
         } else if (goes_on || first.len() == 1) && runs.are_growing() {
-            room.mark_long_runs(runs);
-            accumulator.append_scan(&mut self.state, rows, room.kept.iter().copied(), &mut room.states)?;
+            buffer.mark_long_runs(runs);
+            accumulator.append_scan(&mut self.state, rows, buffer.keep_masks.iter().copied(), &mut buffer.states)?;
         } else {
-            return evaluate_shrinking(aggregate, room, runs, out);
+            return evaluate_shrinking(aggregate, buffer, runs, out);
         }
         self.run = last;
-        readout.evaluate_block(room.states.iter().map(|state| Ok(state.clone())), out)?;
+        reader.evaluate_block(buffer.states.iter().map(|state| Ok(state.clone())), out)?;
         Ok(true)
     }
 
@@ -224,7 +224,7 @@ impl<S: Clone> ForwardState<S> {
 #[inline(always)]
 fn evaluate_shrinking<A: Aggregate>(
     aggregate: &A,
-    room: &mut StateBuffer<A::State>,
+    buffer: &mut StateBuffer<A::State>,
     runs: FrameRuns,
     out: &mut A::Builder,
 ) -> Result<bool> {
@@ -233,20 +233,20 @@ fn evaluate_shrinking<A: Aggregate>(
     else {
         return Ok(false);
     };
-    let (accumulator, readout) = (aggregate.accumulator(), aggregate.reader());
+    let (accumulator, reader) = (aggregate.accumulator(), aggregate.reader());
     let mut state = accumulator.init();
     for row in (last.start + 1..last.end).rev() {
         accumulator.prepend(&mut state, row)?;
     }
     let rows = each.next().map_or(last.start, |first| first.start)..last.start + 1;
-    room.mark_long_runs(runs);
-    if let Some(last) = room.kept.last_mut() {
+    buffer.mark_long_runs(runs);
+    if let Some(last) = buffer.keep_masks.last_mut() {
         // The rows after its first row are already in the state.
         *last = u64::MAX;
     }
-    room.states.resize_with(rows.len(), || accumulator.init());
-    accumulator.prepend_scan(&mut state, rows, room.kept.iter().rev().copied(), &mut room.states)?;
-    readout.evaluate_block(room.states.iter().map(|state| Ok(state.clone())), out)?;
+    buffer.states.resize_with(rows.len(), || accumulator.init());
+    accumulator.prepend_scan(&mut state, rows, buffer.keep_masks.iter().rev().copied(), &mut buffer.states)?;
+    reader.evaluate_block(buffer.states.iter().map(|state| Ok(state.clone())), out)?;
     Ok(true)
 }
 
@@ -270,7 +270,7 @@ impl<A: Aggregate> Fold<A> for Scan {
         _: &mut CancelBudget,
         out: &mut A::Builder,
     ) -> Result<()> {
-        let (accumulator, readout) = (aggregate.accumulator(), aggregate.reader());
+        let (accumulator, reader) = (aggregate.accumulator(), aggregate.reader());
         let mut forwards = std::mem::replace(&mut cursor.forwards, ForwardState::new(accumulator));
         while !runs.is_empty() {
             // Frames that shrink or grow row by row are evaluated together.
@@ -281,7 +281,7 @@ impl<A: Aggregate> Fold<A> for Scan {
                     with_avx2_only(
                         #[inline(always)]
                         || {
-                            readout.evaluate_block(
+                            reader.evaluate_block(
                                 shrinking_states.map(|state| with_prefix(accumulator, carried, state.clone())),
                                 out,
                             )
@@ -308,7 +308,7 @@ impl<A: Aggregate> Fold<A> for Scan {
             }
             let (some, others) = runs.split(SUFFIX_INTERVAL);
             let state = |run| forwards.move_to(accumulator, self, &mut cursor.backwards, run);
-            readout.evaluate_block(states(accumulator, some.iter(), carried, state), out)?;
+            reader.evaluate_block(states(accumulator, some.iter(), carried, state), out)?;
             runs = others;
         }
         cursor.forwards = forwards;

@@ -14,21 +14,21 @@ pub(super) struct StateBuffer<S> {
     /// All bits set for each row whose state continues from the row before, zero where it starts anew.
     ///
     /// Stored beforehand, because compilers that see where the bits come from turn them into branches.
-    pub(super) kept: Vec<u64>,
+    pub(super) keep_masks: Vec<u64>,
 }
 
 impl<S> StateBuffer<S> {
     pub(super) fn new() -> Self {
-        Self { states: Vec::new(), kept: Vec::new() }
+        Self { states: Vec::new(), keep_masks: Vec::new() }
     }
 
     /// Records which of the frames have more than one row.
     pub(super) fn mark_long_runs(&mut self, FrameRuns { begin, end }: FrameRuns) {
-        let kept = &mut self.kept;
-        kept.clear();
+        let masks = &mut self.keep_masks;
+        masks.clear();
         with_widest_vectors(
             #[inline(always)]
-            || kept.extend(begin.iter().zip(end).map(|(begin, end)| if begin + 1 == *end { 0 } else { u64::MAX })),
+            || masks.extend(begin.iter().zip(end).map(|(begin, end)| if begin + 1 == *end { 0 } else { u64::MAX })),
         );
     }
 }

@@ -104,7 +104,7 @@ impl<S: Clone> BackStack<S> {
         runs: FrameRuns,
         out: &mut A::Builder,
     ) -> Result<usize> {
-        let (accumulator, readout) = (aggregate.accumulator(), aggregate.reader());
+        let (accumulator, reader) = (aggregate.accumulator(), aggregate.reader());
         let Some((first, moves)) = runs.sliding() else { return Ok(0) };
         self.move_to(accumulator, front, first.clone())?;
         // When the front is empty, the rows are folded into a new one.
@@ -128,7 +128,7 @@ impl<S: Clone> BackStack<S> {
             &fronts[..]
         };
         let merged = fronts.iter().zip(&*backs).map(|(front, back)| accumulator.merged(front, back));
-        readout.evaluate_block(merged, out)?;
+        reader.evaluate_block(merged, out)?;
         self.run = first.start + usize::from(moves.begin) * last..first.end + usize::from(moves.end) * last;
         Ok(count)
     }
@@ -185,7 +185,7 @@ impl<A: Aggregate> Fold<A> for TwoStacks {
         _: &mut CancelBudget,
         out: &mut A::Builder,
     ) -> Result<()> {
-        let (accumulator, readout) = (aggregate.accumulator(), aggregate.reader());
+        let (accumulator, reader) = (aggregate.accumulator(), aggregate.reader());
         let mut back = std::mem::replace(&mut stacks.back, BackStack::new(accumulator));
         while !runs.is_empty() {
             let wide = runs.iter().next().is_some_and(|first| first.len() >= MIN_FRAME_ROWS);
@@ -212,7 +212,7 @@ impl<A: Aggregate> Fold<A> for TwoStacks {
                 }
             }
             let state = |run| back.move_to(accumulator, &mut stacks.front, run);
-            readout.evaluate_block(states(accumulator, some.iter(), carried, state), out)?;
+            reader.evaluate_block(states(accumulator, some.iter(), carried, state), out)?;
             runs = others;
         }
         stacks.back = back;

@@ -30,12 +30,12 @@ pub(super) struct FixedWidthStates<S> {
     /// From the block's begin to a row.
     backs: Vec<S>,
     /// Zero where a block begins, else all bits set.
-    kept: Vec<u64>,
+    keep_masks: Vec<u64>,
 }
 
 impl<S: Clone> FixedWidthStates<S> {
     pub(super) fn new() -> Self {
-        Self { fronts: Vec::new(), backs: Vec::new(), kept: Vec::new() }
+        Self { fronts: Vec::new(), backs: Vec::new(), keep_masks: Vec::new() }
     }
 
     /// Evaluates the leading frames, if they have one width and move by one row each. Returns how many.
@@ -46,33 +46,33 @@ impl<S: Clone> FixedWidthStates<S> {
         runs: FrameRuns,
         out: &mut A::Builder,
     ) -> Result<usize> {
-        let (accumulator, readout) = (aggregate.accumulator(), aggregate.reader());
+        let (accumulator, reader) = (aggregate.accumulator(), aggregate.reader());
         let Some((first, Motion { begin: true, end: true })) = runs.sliding() else { return Ok(0) };
         let (frames, width) = (runs.iter().len(), first.len());
         // The last block is whole: it ends where the last frame does, or before.
         let rows = frames.next_multiple_of(width);
-        let Self { fronts, backs, kept } = self;
-        kept.clear();
-        kept.resize(rows, u64::MAX);
-        kept.iter_mut().step_by(width).for_each(|kept| *kept = 0);
+        let Self { fronts, backs, keep_masks } = self;
+        keep_masks.clear();
+        keep_masks.resize(rows, u64::MAX);
+        keep_masks.iter_mut().step_by(width).for_each(|keep| *keep = 0);
         fronts.resize_with(rows, || accumulator.init());
         accumulator.prepend_scan(
             &mut accumulator.init(),
             first.start..first.start + rows,
-            kept.iter().copied(),
+            keep_masks.iter().copied(),
             fronts,
         )?;
         backs.resize_with(frames, || accumulator.init());
         accumulator.append_scan(
             &mut accumulator.init(),
             first.end..first.end + frames - 1,
-            kept.iter().copied(),
+            keep_masks.iter().copied(),
             &mut backs[1..],
         )?;
         // A frame that is a whole block is its front alone.
         backs.iter_mut().step_by(width).for_each(|back| *back = accumulator.init());
         let merged = fronts.iter().zip(&*backs).map(|(front, back)| accumulator.merged(front, back));
-        readout.evaluate_block(merged, out)?;
+        reader.evaluate_block(merged, out)?;
         Ok(frames)
     }
 }

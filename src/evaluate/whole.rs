@@ -44,7 +44,7 @@ pub(crate) struct Whole {
 #[derive(Debug)]
 pub(crate) struct CachedState<S> {
     last: Option<(Range<usize>, S)>,
-    short: StateBuffer<S>,
+    short_runs: StateBuffer<S>,
 }
 
 impl<S: Clone> CachedState<S> {
@@ -58,22 +58,22 @@ impl<S: Clone> CachedState<S> {
         carried: Option<&S>,
         out: &mut A::Builder,
     ) -> Result<bool> {
-        let (accumulator, readout) = (aggregate.accumulator(), aggregate.reader());
+        let (accumulator, reader) = (aggregate.accumulator(), aggregate.reader());
         let (Some(&first), Some(&last)) = (runs.begin.first(), runs.end.last()) else { return Ok(false) };
         let (first, rows) = (first as usize, first as usize..last as usize);
         if rows.len() > runs.iter().len() + 2 * MAX_SHORT_RUN as usize || !runs.are_repeating(MAX_SHORT_RUN) {
             return Ok(false);
         }
-        let StateBuffer { states, kept } = &mut self.short;
-        kept.clear();
-        kept.resize(rows.len(), u64::MAX);
+        let StateBuffer { states, keep_masks } = &mut self.short_runs;
+        keep_masks.clear();
+        keep_masks.resize(rows.len(), u64::MAX);
         for &begin in runs.begin {
-            kept[begin as usize - first] = 0;
+            keep_masks[begin as usize - first] = 0;
         }
         states.resize_with(rows.len(), || accumulator.init());
-        accumulator.append_scan(&mut accumulator.init(), rows, kept.iter().copied(), states)?;
+        accumulator.append_scan(&mut accumulator.init(), rows, keep_masks.iter().copied(), states)?;
         let state = |&end: &u32| with_prefix(accumulator, carried, states[end as usize - 1 - first].clone());
-        readout.evaluate_block(runs.end.iter().map(state), out)?;
+        reader.evaluate_block(runs.end.iter().map(state), out)?;
         Ok(true)
     }
 }
@@ -82,7 +82,7 @@ impl<A: Aggregate> Fold<A> for Whole {
     type Cursor = CachedState<A::State>;
 
     fn cursor(&self, _: &A::Accumulator) -> Self::Cursor {
-        CachedState { last: None, short: StateBuffer::new() }
+        CachedState { last: None, short_runs: StateBuffer::new() }
     }
 
     fn state(&self, accumulator: &A::Accumulator, known: &mut Self::Cursor, run: Range<usize>) -> Result<A::State> {
@@ -110,7 +110,7 @@ impl<A: Aggregate> Fold<A> for Whole {
         work: &mut CancelBudget,
         out: &mut A::Builder,
     ) -> Result<()> {
-        let (accumulator, readout) = (aggregate.accumulator(), aggregate.reader());
+        let (accumulator, reader) = (aggregate.accumulator(), aggregate.reader());
         while let Some(run) = runs.iter().next() {
             let (mut some, mut others) = runs.split(MAX_FRAMES);
             if run.len() > MAX_SHORT_RUN as usize || needs_drop::<A::State>() {
@@ -137,7 +137,7 @@ impl<A: Aggregate> Fold<A> for Whole {
                     work.charge(run.len())?;
                     Fold::<A>::state(self, accumulator, known, run)?
                 };
-                readout.repeat(&with_prefix(accumulator, carried, piece)?, times, out)?;
+                reader.repeat(&with_prefix(accumulator, carried, piece)?, times, out)?;
             }
             runs = others;
         }
@@ -157,16 +157,16 @@ const ROWS_PER_CANCEL_CHECK: usize = 1 << 16;
 
 /// The result of each group.
 fn by_group<A: Aggregate>(aggregate: &A, groups: &RowGroups, exact: bool, threads: &Threads) -> Result<ArrayRef> {
-    let (accumulator, readout) = (aggregate.accumulator(), aggregate.reader());
+    let (accumulator, reader) = (aggregate.accumulator(), aggregate.reader());
     let fill =
         |share: &GroupShare, states: &mut [A::State]| fold_share(accumulator, groups, share, states, threads.cancel());
     let answers = |states: Vec<A::State>| {
-        let mut out = readout.builder(states.len());
-        readout.evaluate_block(states.into_iter().map(Ok), &mut out)?;
-        readout.finish(out)
+        let mut out = reader.builder(states.len());
+        reader.evaluate_block(states.into_iter().map(Ok), &mut out)?;
+        reader.finish(out)
     };
     let shares = groups.shares(exact, threads)?;
-    let Some(apart) = groups.disjoint_shares(&shares) else {
+    let Some(disjoint) = groups.disjoint_shares(&shares) else {
         let mut merge = |states: &mut [A::State], right: &mut IntoIter<A::State>| {
             states.iter_mut().zip(right).try_for_each(|(state, right)| accumulator.merge(state, &right))
         };
@@ -178,7 +178,7 @@ fn by_group<A: Aggregate>(aggregate: &A, groups: &RowGroups, exact: bool, thread
         fill(&share, &mut states)?;
         answers(states)
     };
-    let pieces = threads.map(apart, answer)?;
+    let pieces = threads.map(disjoint, answer)?;
     match &pieces[..] {
         [only] => Ok(only.clone()),
         pieces => Ok(concat(&pieces.iter().map(AsRef::as_ref).collect::<Vec<_>>())?),

@@ -139,8 +139,8 @@ impl<'a> OrderBatch<'a> {
         };
         let order = sort_columns(self.order, &self.columns);
         // The evaluators read columns only, not boundaries.
-        let edges = Boundaries::single(self.rows);
-        let section = Section::whole(edges.clone(), edges, self.columns.clone())?;
+        let boundaries = Boundaries::single(self.rows);
+        let section = Section::whole(boundaries.clone(), boundaries, self.columns.clone())?;
         let mut left = Vec::new();
         for pass in passes {
             let answer = || {
@@ -219,11 +219,11 @@ impl<'a> OrderBatch<'a> {
         // The calls of a pass read the same columns over the same frames.
         let calls: Vec<_> = passes.iter().map(|pass| self.plan.first_call(pass)).collect();
         let read = columns_read_by(self.order, &calls);
-        let (route, room) = self.decluster_plan(sorted, &blocks, &passes, &read)?.unzip();
-        let (order, route) = (sorted.order.as_deref(), route.as_ref());
+        let (decluster, column_bytes) = self.decluster_plan(sorted, &blocks, &passes, &read)?.unzip();
+        let (order, decluster) = (sorted.order.as_deref(), decluster.as_ref());
         let wanted = read.iter().map(|&place| self.columns[place].clone()).collect();
-        let source = ColumnReader::new(wanted, order, route, room.unwrap_or(0), self.threads)?;
-        let column = |&call: &usize| column_of(self.plan, call, self.rows, order, route, self.threads);
+        let source = ColumnReader::new(wanted, order, decluster, column_bytes.unwrap_or(0), self.threads)?;
+        let column = |&call: &usize| column_of(self.plan, call, self.rows, order, decluster, self.threads);
         let columns = passes.iter().map(|pass| pass.iter().map(column).collect());
         let columns = columns.collect::<Result<Vec<Vec<_>>>>()?;
         if blocks.len() > 1 || self.threads.ranges(&(0..self.rows)).len() > 1 {
@@ -265,12 +265,13 @@ impl<'a> OrderBatch<'a> {
     ) -> Result<Option<(DeclusterPlan, usize)>> {
         let answered = self.result_bytes(passes);
         let all = answered + read.iter().map(|&place| width(self.columns[place].data_type())).sum::<usize>();
-        let (Some(order), Some(room)) = (&sorted.order, (MAX_DECLUSTERED_BYTES * passes.len()).checked_sub(answered))
+        let (Some(order), Some(column_bytes)) =
+            (&sorted.order, (MAX_DECLUSTERED_BYTES * passes.len()).checked_sub(answered))
         else {
             return Ok(None);
         };
-        let route = DeclusterPlan::if_faster(order, blocks, all * self.rows, self.threads)?;
-        Ok(route.map(|route| (route, room)))
+        let decluster = DeclusterPlan::if_faster(order, blocks, all * self.rows, self.threads)?;
+        Ok(decluster.map(|decluster| (decluster, column_bytes)))
     }
 
     /// The bytes per row of the results of `passes`, counting types of fixed width.
@@ -300,8 +301,8 @@ impl<'a> OrderBatch<'a> {
         let Self { order, ref columns, rows, threads, .. } = *self;
         let partition: Vec<_> = order.partition_by.iter().map(|&place| columns[place].clone()).collect();
         if partition.is_empty() && order.order_by.is_empty() {
-            let edges = Boundaries::single(rows);
-            return Ok(SortedInput { order: None, partitions: edges.clone(), peers: edges });
+            let boundaries = Boundaries::single(rows);
+            return Ok(SortedInput { order: None, partitions: boundaries.clone(), peers: boundaries });
         }
         if order.order_by.is_empty() {
             let grouped = cluster::cluster_on(&partition, threads)?;
@@ -309,18 +310,18 @@ impl<'a> OrderBatch<'a> {
                 Some(order) => gather::gather_on(&partition, order, threads)?,
                 None => partition,
             };
-            let edges = Boundaries::new(boundaries::find_boundaries(&keys, rows, None)?);
-            return Ok(SortedInput { order: grouped, partitions: edges.clone(), peers: edges });
+            let boundaries = Boundaries::new(boundaries::find_boundaries(&keys, rows, None)?);
+            return Ok(SortedInput { order: grouped, partitions: boundaries.clone(), peers: boundaries });
         }
         let leading = partition.len();
         let mut keys: Vec<_> = partition.into_iter().map(SortColumn::ascending).collect();
         keys.extend(sort_columns(order, columns));
         let asked = if calls.iter().any(|call| reads_peers(call)) { vec![leading, keys.len()] } else { vec![leading] };
         let SortedIndices { order, starts } = sort_to_indices::sort_with_boundaries(&keys, &asked, threads)?;
-        let mut edges = starts.into_iter().map(Boundaries::new);
-        let partitions = edges.next().ok_or_else(|| Error::internal("the sort told no partitions"))?;
+        let mut boundaries = starts.into_iter().map(Boundaries::new);
+        let partitions = boundaries.next().ok_or_else(|| Error::internal("the sort returned no partitions"))?;
         // If no call reads peer groups, they are not searched for: each partition is one peer group.
-        let peers = edges.next().unwrap_or_else(|| partitions.clone());
+        let peers = boundaries.next().unwrap_or_else(|| partitions.clone());
         Ok(SortedInput { order, partitions, peers })
     }
 }

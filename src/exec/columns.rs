@@ -63,10 +63,10 @@ pub(crate) fn column_of<'a>(
     call: usize,
     rows: usize,
     order: Option<&'a [u32]>,
-    route: Option<&'a DeclusterPlan>,
+    decluster: Option<&'a DeclusterPlan>,
     threads: &Threads,
 ) -> Result<ColumnWriter<'a>> {
-    ColumnWriter::new(&plan.calls[call].signature.output, rows, order, route, threads)
+    ColumnWriter::new(&plan.calls[call].signature.output, rows, order, decluster, threads)
 }
 
 /// The order keys as sort columns over `columns`.

@@ -134,7 +134,7 @@ impl Plan {
 }
 
 /// The boundaries without one at the first row.
-fn without_first(edges: &Boundaries) -> Boundaries {
-    let starts = edges.starts();
+fn without_first(boundaries: &Boundaries) -> Boundaries {
+    let starts = boundaries.starts();
     Boundaries::new(BooleanBuffer::collect_bool(starts.len(), |row| row > 0 && starts.value(row)))
 }

@@ -79,12 +79,12 @@ pub struct Stream {
     /// Batches that are not fully returned; `sent` rows of the first have been.
     queue: VecDeque<RecordBatch>,
     sent: usize,
-    /// The number of batches at the end of the queue that are not in `kept` yet; they have `waiting` rows.
+    /// The number of batches at the end of the queue that are not in `kept` yet; they have `pending_rows` rows.
     fresh: usize,
-    waiting: usize,
+    pending_rows: usize,
     /// Whether a partition begins in the waiting rows.
     begins: bool,
-    arrival: Option<InputOrderCheck>,
+    order_check: Option<InputOrderCheck>,
     /// The maximum number of bytes to hold.
     limit: Option<usize>,
     phase: Phase,
@@ -111,7 +111,7 @@ impl Stream {
         let columns = plan.columns();
         let empty = RecordBatch::new_empty(plan.schema().clone());
         let kept = columns.iter().map(|&column| empty.column(column).clone()).collect();
-        let arrival = plan.orders.get(longest).map(|order| InputOrderCheck::new(&plan, order)).transpose()?;
+        let order_check = plan.orders.get(longest).map(|order| InputOrderCheck::new(&plan, order)).transpose()?;
         Ok(Self {
             schema: plan.appended_schema(),
             cancel: Cancel::default(),
@@ -125,9 +125,9 @@ impl Stream {
             queue: VecDeque::new(),
             sent: 0,
             fresh: 0,
-            waiting: 0,
+            pending_rows: 0,
             begins: false,
-            arrival,
+            order_check,
             limit: None,
             phase: Phase::Open,
             plan,
@@ -189,7 +189,7 @@ impl Stream {
     /// The number of rows held now: those that later frames need, and those not evaluated yet.
     #[must_use]
     pub fn buffered_rows(&self) -> usize {
-        self.rows + self.waiting
+        self.rows + self.pending_rows
     }
 
     /// The number of bytes of the rows held now.
@@ -226,13 +226,13 @@ impl Stream {
         if batch.num_rows() == 0 {
             return Ok(Vec::new());
         }
-        if let Some(arrival) = &mut self.arrival {
-            self.begins |= arrival.check(&batch)?;
+        if let Some(order_check) = &mut self.order_check {
+            self.begins |= order_check.check(&batch)?;
         }
         self.fresh += 1;
-        self.waiting += batch.num_rows();
+        self.pending_rows += batch.num_rows();
         self.queue.push_back(batch);
-        if self.rows > EAGER_ROWS && self.waiting * 8 < self.rows && !self.begins {
+        if self.rows > EAGER_ROWS && self.pending_rows * 8 < self.rows && !self.begins {
             self.check_limit()?;
             return Ok(Vec::new());
         }
@@ -324,8 +324,8 @@ impl Stream {
                 };
             }
         }
-        self.rows += self.waiting;
-        (self.fresh, self.waiting, self.begins) = (0, 0, false);
+        self.rows += self.pending_rows;
+        (self.fresh, self.pending_rows, self.begins) = (0, 0, false);
         Ok(())
     }
 
@@ -380,7 +380,7 @@ impl std::fmt::Debug for Stream {
         f.debug_struct("Stream")
             .field("rows", &self.rows)
             .field("answered", &self.answered)
-            .field("waiting", &self.waiting)
+            .field("pending_rows", &self.pending_rows)
             .finish_non_exhaustive()
     }
 }

@@ -77,7 +77,7 @@ pub struct ExternalSort {
     disk: SpillDirectory,
     threads: usize,
     cancel: Cancel,
-    held: Vec<RecordBatch>,
+    buffered: Vec<RecordBatch>,
     rows: usize,
     bytes: usize,
     /// Runs by the number of merges; those of a higher level are earlier than those of a lower one.
@@ -114,7 +114,7 @@ impl ExternalSort {
             disk,
             threads,
             cancel: cancel.clone(),
-            held: Vec::new(),
+            buffered: Vec::new(),
             rows: 0,
             bytes: 0,
             levels: Vec::new(),
@@ -134,7 +134,7 @@ impl ExternalSort {
         }
         self.rows += batch.num_rows();
         self.bytes += batch_bytes(&batch) + batch.num_rows() * SORT_BYTES_PER_ROW;
-        self.held.push(batch);
+        self.buffered.push(batch);
         if self.bytes > self.limit { self.spill() } else { Ok(()) }
     }
 
@@ -173,9 +173,9 @@ impl ExternalSort {
             return Ok(());
         }
         self.row = self.row.max(self.bytes / self.rows);
-        let mut held = self.sort_buffered()?;
-        self.add(0, || held.next_batch(BATCH_ROWS))?;
-        drop(held);
+        let mut buffered = self.sort_buffered()?;
+        self.add(0, || buffered.next_batch(BATCH_ROWS))?;
+        drop(buffered);
         let mut level = 0;
         while self.levels[level].runs.len() == FAN_IN {
             let MergeLevel { runs, file } = std::mem::take(&mut self.levels[level]);
@@ -222,7 +222,7 @@ impl ExternalSort {
         reserve::probe_start(self.rows)?;
         self.bytes = 0;
         self.rows = 0;
-        SortedRun::new(std::mem::take(&mut self.held), &self.keys, self.threads, &self.cancel)
+        SortedRun::new(std::mem::take(&mut self.buffered), &self.keys, self.threads, &self.cancel)
     }
 }
 
@@ -252,7 +252,7 @@ impl SortedBatches {
     /// A file that cannot be read; cancellation.
     pub fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
         match &mut self.source {
-            SortedSource::InMemory(held) => held.next_batch(BATCH_ROWS),
+            SortedSource::InMemory(buffered) => buffered.next_batch(BATCH_ROWS),
             SortedSource::Merged(merge) => merge.next_batch(BATCH_ROWS),
         }
     }

@@ -196,11 +196,11 @@ pub(crate) fn select_present(value: f64, other: f64, present: bool) -> f64 {
     f64::from_bits(other.to_bits() ^ ((value.to_bits() ^ other.to_bits()) << out << out))
 }
 
-/// `value` if all bits of `kept` are set, 0.0 if none is; without a branch, as long as compilers do not see how the
+/// `value` if all bits of `keep` are set, 0.0 if none is; without a branch, as long as compilers do not see how the
 /// bits were computed.
 #[inline(always)]
-pub(crate) fn masked(value: f64, kept: u64) -> f64 {
-    f64::from_bits(value.to_bits() & kept)
+pub(crate) fn masked(value: f64, keep: u64) -> f64 {
+    f64::from_bits(value.to_bits() & keep)
 }
 
 /// The number of counted rows of `rows`.

@@ -55,7 +55,7 @@ pub(crate) fn assign_group_ids(
     let columns: Vec<_> = columns.iter().cloned().map(SortColumn::ascending).collect();
     let layout = KeyLayout::new(&rank_dictionaries(&columns, threads)?, rows, threads)?;
     let most = MIN_GROUP_IDS.max(rows / ROWS_PER_GROUP_ID);
-    if layout.unsure.is_some() || layout.bits >= u32::BITS || !(least..=most).contains(&layout.count()) {
+    if layout.inexact.is_some() || layout.bits >= u32::BITS || !(least..=most).contains(&layout.count()) {
         return Ok(None);
     }
     let share = threads.chunk_rows(rows);
@@ -77,17 +77,17 @@ fn assign_by_runs(columns: &[ArrayRef], rows: usize, threads: &Threads) -> Resul
     if columns.is_empty() || rows == 0 {
         return Ok(Some(RowGroups::of_runs(vec![GroupRun { group: 0, end: rows }], 1)));
     }
-    let neighbours =
+    let adjacent =
         |rows| columns.iter().map(|column| Adjacent::new(&column.slice(0, rows))).collect::<Result<Vec<_>>>();
     // The first rows are checked alone: if their runs are short, nothing is computed for all rows.
     let few = rows.min(KEYS_PER_BLOCK);
-    if u32::try_from(rows).is_err() || run_starts(&neighbours(few)?, 0..few).is_none() {
+    if u32::try_from(rows).is_err() || run_starts(&adjacent(few)?, 0..few).is_none() {
         return Ok(None);
     }
-    let neighbours = neighbours(rows)?;
+    let adjacent = adjacent(rows)?;
     let shares = threads.map(threads.ranges(&(0..rows)), |share| {
         threads.cancel().check()?;
-        Ok(run_starts(&neighbours, share))
+        Ok(run_starts(&adjacent, share))
     })?;
     let Some(begins) = shares.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
     let begins = begins.concat();
@@ -199,7 +199,7 @@ mod tests {
     /// Runs are found across blocks and threads; short runs give `None`.
     #[test]
     fn runs_match_equal_keys() {
-        for (length, told) in [(1_u64, false), (15, false), (17, true), (64, true), (1000, true), (70_000, true)] {
+        for (length, in_runs) in [(1_u64, false), (15, false), (17, true), (64, true), (1000, true), (70_000, true)] {
             let mut key = 0;
             let keys: Vec<_> = (0..200_000_u64)
                 .map(|row| {
@@ -211,7 +211,7 @@ mod tests {
             let groups = groups(&[column], keys.len()).unwrap();
             let expected: Vec<_> = keys.chunk_by(|a, b| a == b).map(<[u64]>::len).collect();
             assert_eq!(runs(&groups).iter().map(|(_, run)| run.len()).collect::<Vec<_>>(), expected, "{length}");
-            assert_eq!(groups.is_in_runs(), told, "{length}");
+            assert_eq!(groups.is_in_runs(), in_runs, "{length}");
         }
     }
 

@@ -43,7 +43,7 @@ pub(crate) fn first_or_last(
 ) -> Result<Option<Vec<Option<u32>>>> {
     check_rows(groups.rows())?;
     let layout = KeyLayout::new(&rank_dictionaries(keys, threads)?, groups.rows(), threads)?;
-    let found = match (layout.unsure.is_some(), layout.bits <= u64::BITS) {
+    let found = match (layout.inexact.is_some(), layout.bits <= u64::BITS) {
         (true, _) => return Ok(None),
         (_, true) => first_or_last_of::<u64>(groups, &layout, last, included, threads)?,
         (_, false) => first_or_last_of::<u128>(groups, &layout, last, included, threads)?,

@@ -11,7 +11,7 @@ use arrow_array::{ArrayRef, RecordBatch};
 use super::group_ids::RowGroups;
 use crate::error::{Error, Result};
 
-/// The `kept` masks of [`Accumulator::append_scan`] and [`Accumulator::prepend_scan`] where no state is reset.
+/// The `keep` masks of [`Accumulator::append_scan`] and [`Accumulator::prepend_scan`] where no state is reset.
 ///
 /// A closure without captures compiles to a constant; `repeat` would load its field for each row.
 pub(crate) fn keep_all() -> impl Iterator<Item = u64> {
@@ -62,7 +62,7 @@ pub trait Accumulator: Send + Sync {
         groups.try_for_each_row(rows, |group, row| self.append(&mut states[group - first], row))
     }
 
-    /// Adds `rows` one by one, and writes the state after each row to its slot in `out`. `kept` gives a mask per row:
+    /// Adds `rows` one by one, and writes the state after each row to its slot in `out`. `keep` gives a mask per row:
     /// all bits set, or 0 if the state is reset before the row. As a mask it can be applied to numbers without a
     /// branch.
     ///
@@ -72,11 +72,11 @@ pub trait Accumulator: Send + Sync {
         &self,
         state: &mut Self::State,
         rows: Range<usize>,
-        kept: impl Iterator<Item = u64>,
+        keep: impl Iterator<Item = u64>,
         out: &mut [Self::State],
     ) -> Result<()> {
-        for ((row, kept), out) in rows.zip(kept).zip(out) {
-            if kept == 0 {
+        for ((row, keep), out) in rows.zip(keep).zip(out) {
+            if keep == 0 {
                 *state = self.init();
             }
             self.append(state, row)?;
@@ -100,7 +100,7 @@ pub trait Accumulator: Send + Sync {
     }
 
     /// Adds `rows`, which precede those of `state`, one by one from the last to the first, and writes the state after
-    /// each row to its slot in `out` (in row order). `kept`, from the last row on, is as in
+    /// each row to its slot in `out` (in row order). `keep`, from the last row on, is as in
     /// [`Accumulator::append_scan`].
     ///
     /// # Errors
@@ -109,11 +109,11 @@ pub trait Accumulator: Send + Sync {
         &self,
         state: &mut Self::State,
         rows: Range<usize>,
-        kept: impl Iterator<Item = u64>,
+        keep: impl Iterator<Item = u64>,
         out: &mut [Self::State],
     ) -> Result<()> {
-        for ((row, kept), out) in rows.rev().zip(kept).zip(out.iter_mut().rev()) {
-            if kept == 0 {
+        for ((row, keep), out) in rows.rev().zip(keep).zip(out.iter_mut().rev()) {
+            if keep == 0 {
                 *state = self.init();
             }
             self.prepend(state, row)?;

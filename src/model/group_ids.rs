@@ -168,17 +168,17 @@ impl RowGroups {
     /// without rows.
     pub(crate) fn disjoint_shares(&self, shares: &[GroupShare]) -> Option<Vec<GroupShare>> {
         let mut end = 0;
-        let mut apart = Vec::with_capacity(shares.len());
+        let mut disjoint = Vec::with_capacity(shares.len());
         for GroupShare { rows, groups } in shares {
             if groups.start < end {
                 return None;
             }
-            let last = apart.len() + 1 == shares.len();
+            let last = disjoint.len() + 1 == shares.len();
             let groups = end..if last { self.count } else { groups.end };
             end = groups.end;
-            apart.push(GroupShare { rows: rows.clone(), groups });
+            disjoint.push(GroupShare { rows: rows.clone(), groups });
         }
-        Some(apart)
+        Some(disjoint)
     }
 
     /// Cuts the rows into as many shares as pay for states of their own. The cut depends on the rows and not on the
@@ -404,9 +404,9 @@ mod tests {
                 expected,
                 "{order}"
             );
-            let apart = groups.disjoint_shares(&groups.shares(false, &threads).unwrap());
-            assert_eq!(apart.is_some(), matches!(order, "in order" | "scattered"), "{order}");
-            for share in apart.into_iter().flatten() {
+            let disjoint = groups.disjoint_shares(&groups.shares(false, &threads).unwrap());
+            assert_eq!(disjoint.is_some(), matches!(order, "in order" | "scattered"), "{order}");
+            for share in disjoint.into_iter().flatten() {
                 let of_share = share.rows.clone().all(|row| share.groups.contains(&(of[row] as usize)));
                 assert!(of_share, "{order}: {share:?}");
             }

@@ -16,13 +16,13 @@ use crate::util::threads::Threads;
 pub(crate) struct ColumnReader<'a> {
     columns: Vec<ArrayRef>,
     order: Option<&'a [u32]>,
-    route: Option<&'a DeclusterPlan>,
+    decluster: Option<&'a DeclusterPlan>,
     /// The values of each column in tiles, for columns read by the plan.
-    dealt: Vec<Option<Tiles>>,
+    tiles: Vec<Option<Tiles>>,
 }
 
 impl<'a> ColumnReader<'a> {
-    /// Columns of fixed width are read by the plan, if there is one, as long as they take at most `room` bytes per row
+    /// Columns of fixed width are read by the plan, if there is one, as long as they take at most `budget` bytes per row
     /// together.
     ///
     /// # Errors
@@ -30,21 +30,22 @@ impl<'a> ColumnReader<'a> {
     pub(crate) fn new(
         columns: Vec<ArrayRef>,
         order: Option<&'a [u32]>,
-        route: Option<&'a DeclusterPlan>,
-        mut room: usize,
+        decluster: Option<&'a DeclusterPlan>,
+        mut budget: usize,
         threads: &Threads,
     ) -> Result<Self> {
-        let mut dealt: Vec<_> = columns.iter().map(|_| None).collect();
-        if let Some(route) = route {
-            for (dealt, column) in dealt.iter_mut().zip(&columns) {
+        let mut tiles: Vec<_> = columns.iter().map(|_| None).collect();
+        if let Some(decluster) = decluster {
+            for (tiles, column) in tiles.iter_mut().zip(&columns) {
                 let width = column.data_type().primitive_width();
-                if let Some((width, left)) = width.and_then(|width| Some((width, room.checked_sub(width)?))) {
-                    *dealt = Some(Tiles::scatter_to_tiles(width, &fixed_width_values(column, width), route, threads)?);
-                    room = left;
+                if let Some((width, left)) = width.and_then(|width| Some((width, budget.checked_sub(width)?))) {
+                    *tiles =
+                        Some(Tiles::scatter_to_tiles(width, &fixed_width_values(column, width), decluster, threads)?);
+                    budget = left;
                 }
             }
         }
-        Ok(Self { columns, order, route, dealt })
+        Ok(Self { columns, order, decluster, tiles })
     }
 
     /// The rows at `positions` of the order, column by column.
@@ -56,15 +57,17 @@ impl<'a> ColumnReader<'a> {
             return Ok(self.columns.iter().map(|column| column.slice(positions.start, positions.len())).collect());
         };
         let order = &order[positions.clone()];
-        let columns = self.columns.iter().zip(&self.dealt);
-        let direct = columns.clone().filter(|(_, dealt)| dealt.is_none()).map(|(column, _)| column.clone());
+        let columns = self.columns.iter().zip(&self.tiles);
+        let direct = columns.clone().filter(|(_, tiles)| tiles.is_none()).map(|(column, _)| column.clone());
         let direct: Vec<_> = direct.collect();
         let mut direct = gather_on(&direct, order, threads)?.into_iter();
-        let found = columns.filter_map(|(column, dealt)| match (self.route, dealt) {
-            (Some(route), Some(dealt)) => Some(dealt.gather_from_tiles(positions, route, threads).and_then(|values| {
-                let nulls = gather_nulls(column, order, threads)?;
-                fixed_width_column(column.data_type(), order.len(), values, nulls)
-            })),
+        let found = columns.filter_map(|(column, tiles)| match (self.decluster, tiles) {
+            (Some(decluster), Some(tiles)) => {
+                Some(tiles.gather_from_tiles(positions, decluster, threads).and_then(|values| {
+                    let nulls = gather_nulls(column, order, threads)?;
+                    fixed_width_column(column.data_type(), order.len(), values, nulls)
+                }))
+            }
             _ => direct.next().map(Ok),
         });
         found.collect()

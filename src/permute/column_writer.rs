@@ -49,13 +49,13 @@ pub(crate) struct ColumnWriter<'a> {
     rows: usize,
     /// The row numbers of the order; `None` if results come in row order.
     order: Option<&'a [u32]>,
-    room: Destination<'a>,
+    destination: Destination<'a>,
     /// The validity bits of values of fixed width, allocated at the first null.
     validity: OnceLock<Vec<AtomicU64>>,
     /// Chunks of values without fixed width, or a single chunk that is the whole column; each with its first position.
-    waiting: Mutex<Vec<(usize, ArrayRef)>>,
+    deferred: Mutex<Vec<(usize, ArrayRef)>>,
     /// The number of rows written so far.
-    come: AtomicUsize,
+    received: AtomicUsize,
 }
 
 /// Where values are written.
@@ -79,23 +79,25 @@ impl<'a> ColumnWriter<'a> {
         data_type: &DataType,
         rows: usize,
         order: Option<&'a [u32]>,
-        route: Option<&'a DeclusterPlan>,
+        decluster: Option<&'a DeclusterPlan>,
         threads: &Threads,
     ) -> Result<Self> {
-        let room = match (data_type.primitive_width(), order, route) {
+        let destination = match (data_type.primitive_width(), order, decluster) {
             (None, ..) => Destination::Deferred,
             (Some(_), None, _) => Destination::Ordered(OnceLock::new()),
             (Some(width), Some(_), None) => Destination::Scattered(scatter::allocate(width, rows, threads)?),
-            (Some(width), Some(_), Some(route)) => Destination::Tiles(route, Tiles::allocate(width, route)?),
+            (Some(width), Some(_), Some(decluster)) => {
+                Destination::Tiles(decluster, Tiles::allocate(width, decluster)?)
+            }
         };
         Ok(Self {
             data_type: data_type.clone(),
             rows,
             order,
-            room,
+            destination,
             validity: OnceLock::new(),
-            waiting: Mutex::default(),
-            come: AtomicUsize::new(0),
+            deferred: Mutex::default(),
+            received: AtomicUsize::new(0),
         })
     }
 
@@ -106,7 +108,7 @@ impl<'a> ColumnWriter<'a> {
     /// # Errors
     /// The memory is not available.
     pub(crate) fn expect_chunks(&self, bytes: usize) -> Result<()> {
-        if let (Destination::Ordered(pieces), Some(width)) = (&self.room, self.data_type.primitive_width())
+        if let (Destination::Ordered(pieces), Some(width)) = (&self.destination, self.data_type.primitive_width())
             && pieces.get().is_none()
         {
             // If another thread has set it meanwhile, this buffer is dropped.
@@ -126,20 +128,20 @@ impl<'a> ColumnWriter<'a> {
                 self.data_type
             )));
         }
-        self.come.fetch_add(rows.len(), Relaxed);
+        self.received.fetch_add(rows.len(), Relaxed);
         let width = self.data_type.primitive_width().unwrap_or(0);
-        match &self.room {
+        match &self.destination {
             Destination::Scattered(cells) => {
                 cells.store(&fixed_width_values(&piece, width), self.order.map_or(&[], |order| &order[rows]));
             }
-            Destination::Tiles(route, tiles) => tiles.write(&fixed_width_values(&piece, width), begin, route),
+            Destination::Tiles(decluster, tiles) => tiles.write(&fixed_width_values(&piece, width), begin, decluster),
             Destination::Ordered(pieces) if rows.len() < self.rows => {
                 self.expect_chunks(self.rows * width)?;
                 let pieces = pieces.get().ok_or_else(|| Error::internal("no room for pieces"))?;
                 pieces.write(begin * width, &fixed_width_values(&piece, width))?;
             }
             Destination::Ordered(_) | Destination::Deferred => {
-                self.waiting.lock().unwrap_or_else(PoisonError::into_inner).push((begin, piece));
+                self.deferred.lock().unwrap_or_else(PoisonError::into_inner).push((begin, piece));
                 return Ok(());
             }
         }
@@ -177,14 +179,14 @@ impl<'a> ColumnWriter<'a> {
     /// # Errors
     /// Rows are missing; cancellation.
     pub(crate) fn finish(self, threads: &Threads) -> Result<ArrayRef> {
-        let Self { data_type, rows, order, room, validity, waiting, come } = self;
-        let come = come.into_inner();
-        if come != rows {
-            return Err(Error::internal(format!("a result of {come} rows for {rows} rows")));
+        let Self { data_type, rows, order, destination, validity, deferred, received } = self;
+        let received = received.into_inner();
+        if received != rows {
+            return Err(Error::internal(format!("a result of {received} rows for {rows} rows")));
         }
-        let values = match room {
+        let values = match destination {
             Destination::Scattered(cells) => Some(cells.into_buffer()),
-            Destination::Tiles(route, tiles) => Some(tiles.write_back(route, threads)?),
+            Destination::Tiles(decluster, tiles) => Some(tiles.write_back(decluster, threads)?),
             Destination::Ordered(pieces) => pieces.into_inner().map(OrderedBuffer::finish).transpose()?,
             Destination::Deferred => None,
         };
@@ -193,7 +195,7 @@ impl<'a> ColumnWriter<'a> {
             let nulls = validity.map(|words: Vec<u64>| NullBuffer::new(BooleanBuffer::new(words.into(), 0, rows)));
             return fixed_width_column(&data_type, rows, values, nulls);
         }
-        let mut pieces = waiting.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut pieces = deferred.into_inner().unwrap_or_else(PoisonError::into_inner);
         pieces.sort_unstable_by_key(|(begin, _)| *begin);
         let pieces: Vec<_> = pieces.into_iter().map(|(_, piece)| piece).collect();
         let column = match pieces.as_slice() {

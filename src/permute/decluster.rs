@@ -92,9 +92,9 @@ impl DeclusterPlan {
         let (positions, rows) = numbers.split_at_mut(order.len());
         let mut runs = vec![0_u32; (tiles.len() - 1) * (strips + 1)];
         let ranges = || tiles.windows(2).map(|ends| ends[0]..ends[1]);
-        let dealt =
+        let outputs =
             split_at_ranges(positions, ranges()).zip(split_at_ranges(rows, ranges())).zip(runs.chunks_mut(strips + 1));
-        threads.map(dealt.zip(ranges()).collect(), |(((positions, rows), runs), tile)| {
+        threads.map(outputs.zip(ranges()).collect(), |(((positions, rows), runs), tile)| {
             threads.cancel().check()?;
             let order = &order[tile];
             let strip_of = |row: u32| row as usize >> strip_bits;
@@ -195,8 +195,8 @@ pub(crate) mod tests {
         assert!(!is_scattered(&(0..rows as u32).collect::<Vec<_>>()));
         assert!(!is_scattered(&[]));
         // A hundred interleaved partitions are scattered; partitions of neighbouring rows are not.
-        let turns: Vec<_> = (0..100_u32).flat_map(|first| (first..rows as u32).step_by(100)).collect();
-        assert!(is_scattered(&turns));
+        let strided: Vec<_> = (0..100_u32).flat_map(|first| (first..rows as u32).step_by(100)).collect();
+        assert!(is_scattered(&strided));
         let mut near: Vec<_> = (0..rows as u32).collect();
         near.chunks_mut(10_000).for_each(<[u32]>::reverse);
         assert!(!is_scattered(&near));

@@ -51,9 +51,9 @@ impl Tiles {
     ///
     /// # Errors
     /// The memory is not available.
-    pub(crate) fn allocate(width: usize, route: &DeclusterPlan) -> Result<Self> {
-        reserve::probe(width * route.len())?;
-        Ok(Self::split(width, BytesMut::with_capacity(width * route.len()), route))
+    pub(crate) fn allocate(width: usize, decluster: &DeclusterPlan) -> Result<Self> {
+        reserve::probe(width * decluster.len())?;
+        Ok(Self::split(width, BytesMut::with_capacity(width * decluster.len()), decluster))
     }
 
     /// The tiles of a column's `values`.
@@ -63,23 +63,23 @@ impl Tiles {
     pub(crate) fn scatter_to_tiles(
         width: usize,
         values: &[u8],
-        route: &DeclusterPlan,
+        decluster: &DeclusterPlan,
         threads: &Threads,
     ) -> Result<Self> {
-        let dealt = of_width!(width, scatter_to_tiles(values, route, threads))?;
-        Ok(Self::split(width, Bytes::from(dealt).into(), route))
+        let tiles = of_width!(width, scatter_to_tiles(values, decluster, threads))?;
+        Ok(Self::split(width, Bytes::from(tiles).into(), decluster))
     }
 
-    fn split(width: usize, mut all: BytesMut, route: &DeclusterPlan) -> Self {
+    fn split(width: usize, mut all: BytesMut, decluster: &DeclusterPlan) -> Self {
         let mut tiles: Vec<_> =
-            route.tile_starts().rev().map(|begin| Mutex::new(all.split_off(begin * width))).collect();
+            decluster.tile_starts().rev().map(|begin| Mutex::new(all.split_off(begin * width))).collect();
         tiles.reverse();
         Self { width, tiles }
     }
 
     /// Writes the values of the positions from `begin` on. Each position may be written once.
-    pub(crate) fn write(&self, values: &[u8], begin: usize, route: &DeclusterPlan) {
-        of_width!(self.width, write(&self.tiles, values, begin, route));
+    pub(crate) fn write(&self, values: &[u8], begin: usize, decluster: &DeclusterPlan) {
+        of_width!(self.width, write(&self.tiles, values, begin, decluster));
     }
 
     /// The values at `positions`.
@@ -89,18 +89,18 @@ impl Tiles {
     pub(crate) fn gather_from_tiles(
         &self,
         positions: &Range<usize>,
-        route: &DeclusterPlan,
+        decluster: &DeclusterPlan,
         threads: &Threads,
     ) -> Result<Buffer> {
-        of_width!(self.width, gather_from_tiles(&self.tiles, positions, route, threads)).map(Buffer::from_vec)
+        of_width!(self.width, gather_from_tiles(&self.tiles, positions, decluster, threads)).map(Buffer::from_vec)
     }
 
     /// All values in row order. All must have been written.
     ///
     /// # Errors
     /// Cancellation.
-    pub(crate) fn write_back(&self, route: &DeclusterPlan, threads: &Threads) -> Result<Buffer> {
-        of_width!(self.width, write_back(&self.tiles, route, threads)).map(Buffer::from_vec)
+    pub(crate) fn write_back(&self, decluster: &DeclusterPlan, threads: &Threads) -> Result<Buffer> {
+        of_width!(self.width, write_back(&self.tiles, decluster, threads)).map(Buffer::from_vec)
     }
 }
 
@@ -108,15 +108,19 @@ fn lock(tile: &Mutex<BytesMut>) -> MutexGuard<'_, BytesMut> {
     tile.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn scatter_to_tiles<const WIDTH: usize>(values: &[u8], route: &DeclusterPlan, threads: &Threads) -> Result<Vec<u8>> {
+fn scatter_to_tiles<const WIDTH: usize>(
+    values: &[u8],
+    decluster: &DeclusterPlan,
+    threads: &Threads,
+) -> Result<Vec<u8>> {
     let values: &[[u8; WIDTH]] = values.as_chunks().0;
     let share = threads.chunk_rows(values.len()) * WIDTH;
-    let mut dealt = fill_chunks(values.len() * WIDTH, share, threads, |_, dealt| {
-        dealt.repeat(0, dealt.remaining());
+    let mut tiles = fill_chunks(values.len() * WIDTH, share, threads, |_, tiles| {
+        tiles.repeat(0, tiles.remaining());
         Ok(())
     })?;
-    let mut strips: Vec<_> = values.chunks(route.strip_rows()).map(|values| (values, Vec::new())).collect();
-    for (number, run) in split_at_ranges(dealt.as_chunks_mut().0, route.runs()).enumerate() {
+    let mut strips: Vec<_> = values.chunks(decluster.strip_rows()).map(|values| (values, Vec::new())).collect();
+    for (number, run) in split_at_ranges(tiles.as_chunks_mut().0, decluster.runs()).enumerate() {
         let strip = number % strips.len();
         strips[strip].1.push(run);
     }
@@ -124,36 +128,36 @@ fn scatter_to_tiles<const WIDTH: usize>(values: &[u8], route: &DeclusterPlan, th
         threads.cancel().check()?;
         // Copying reads the strip sequentially and leaves it in the cache.
         let values = values.to_vec();
-        for (run, (_, rows)) in runs.into_iter().zip(route.strip_runs(strip)) {
+        for (run, (_, rows)) in runs.into_iter().zip(decluster.strip_runs(strip)) {
             for (value, &row) in run.iter_mut().zip(rows) {
                 *value = values[usize::from(row)];
             }
         }
         Ok(())
     })?;
-    Ok(dealt)
+    Ok(tiles)
 }
 
-fn write<const WIDTH: usize>(tiles: &[Mutex<BytesMut>], values: &[u8], begin: usize, route: &DeclusterPlan) {
+fn write<const WIDTH: usize>(tiles: &[Mutex<BytesMut>], values: &[u8], begin: usize, decluster: &DeclusterPlan) {
     let values: &[[u8; WIDTH]] = values.as_chunks().0;
     let end = begin + values.len();
     let mut together = [0; STAGED_BYTES];
     let together = together.as_chunks_mut::<WIDTH>().0;
-    for (number, tile, positions) in route.tiles(begin..end) {
-        let mut room = lock(&tiles[number]);
+    for (number, tile, positions) in decluster.tiles(begin..end) {
+        let mut bytes = lock(&tiles[number]);
         if begin <= tile.start && tile.end <= end {
             let values = &values[tile.start - begin..tile.end - begin];
-            room.clear();
+            bytes.clear();
             for positions in positions.chunks(together.len()) {
                 for (value, &position) in together.iter_mut().zip(positions) {
                     *value = values[usize::from(position)];
                 }
-                room.extend_from_slice(together[..positions.len()].as_flattened());
+                bytes.extend_from_slice(together[..positions.len()].as_flattened());
             }
         } else {
             // Other calls write the rest of the tile.
-            room.resize(tile.len() * WIDTH, 0);
-            for (place, &position) in room.as_chunks_mut().0.iter_mut().zip(positions) {
+            bytes.resize(tile.len() * WIDTH, 0);
+            for (place, &position) in bytes.as_chunks_mut().0.iter_mut().zip(positions) {
                 if let Some(&value) = values.get((tile.start + usize::from(position)).wrapping_sub(begin)) {
                     *place = value;
                 }
@@ -165,7 +169,7 @@ fn write<const WIDTH: usize>(tiles: &[Mutex<BytesMut>], values: &[u8], begin: us
 fn gather_from_tiles<const WIDTH: usize>(
     tiles: &[Mutex<BytesMut>],
     positions: &Range<usize>,
-    route: &DeclusterPlan,
+    decluster: &DeclusterPlan,
     threads: &Threads,
 ) -> Result<Vec<u8>>
 where
@@ -174,7 +178,7 @@ where
     let share = threads.chunk_rows(positions.len());
     let values = fill_zeroed_chunks(positions.len(), share, threads, |chunk, values: &mut [[u8; WIDTH]]| {
         let begin = positions.start + chunk * share;
-        for (number, tile, positions) in route.tiles(begin..begin + values.len()) {
+        for (number, tile, positions) in decluster.tiles(begin..begin + values.len()) {
             for (&value, &position) in lock(&tiles[number]).as_chunks().0.iter().zip(positions) {
                 // The first and the last tile may also have other positions.
                 if let Some(place) = values.get_mut((tile.start + usize::from(position)).wrapping_sub(begin)) {
@@ -189,16 +193,16 @@ where
 
 fn write_back<const WIDTH: usize>(
     tiles: &[Mutex<BytesMut>],
-    route: &DeclusterPlan,
+    decluster: &DeclusterPlan,
     threads: &Threads,
 ) -> Result<Vec<u8>> {
     let tiles: Vec<_> = tiles.iter().map(lock).collect();
     let tiles: Vec<&[[u8; WIDTH]]> = tiles.iter().map(|tile| tile.as_chunks().0).collect();
-    fill_chunks(route.len() * WIDTH, route.strip_rows() * WIDTH, threads, |strip, column| {
+    fill_chunks(decluster.len() * WIDTH, decluster.strip_rows() * WIDTH, threads, |strip, column| {
         threads.cancel().check()?;
         // The random writes go to a buffer in the cache, which is then appended to the column sequentially.
         let mut values = vec![[0; WIDTH]; column.remaining() / WIDTH];
-        for (tile, (run, rows)) in tiles.iter().zip(route.strip_runs(strip)) {
+        for (tile, (run, rows)) in tiles.iter().zip(decluster.strip_runs(strip)) {
             for (&value, &row) in tile[run].iter().zip(rows) {
                 values[usize::from(row)] = value;
             }
@@ -223,24 +227,24 @@ mod tests {
             for rows in [0, 1, 5, (1 << 14) - 1, 1 << 14, (1 << 14) + 1, (5 << 16) + 12_346] {
                 let order = order(rows);
                 let blocks = [0..rows / 7, rows / 7..rows / 2, rows / 2..rows / 2, rows / 2..rows];
-                let route = DeclusterPlan::new(&order, &blocks, &threads).unwrap();
+                let decluster = DeclusterPlan::new(&order, &blocks, &threads).unwrap();
                 let value = |row: usize| (0..width).map(move |byte| (row * 3 + byte * 7) as u8 ^ (row >> 8) as u8);
                 let column: Vec<_> = (0..rows).flat_map(value).collect();
-                let dealt = Tiles::scatter_to_tiles(width, &column, &route, &threads).unwrap();
+                let tiles = Tiles::scatter_to_tiles(width, &column, &decluster, &threads).unwrap();
                 let of = |positions: Range<usize>| -> Vec<u8> {
                     order[positions].iter().flat_map(|&row| value(row as usize)).collect()
                 };
                 for positions in [0..rows, rows / 7..rows / 2, rows / 3..rows / 2, rows / 4..rows, rows..rows] {
-                    let found = dealt.gather_from_tiles(&positions, &route, &threads).unwrap();
+                    let found = tiles.gather_from_tiles(&positions, &decluster, &threads).unwrap();
                     assert!(found.as_slice() == of(positions), "{rows} rows of {width} bytes");
                 }
-                for room in [dealt, Tiles::allocate(width, &route).unwrap()] {
+                for bytes in [tiles, Tiles::allocate(width, &decluster).unwrap()] {
                     for ends in [0, rows / 7, rows / 3, rows / 2, rows / 2 + rows / 5, rows].windows(2) {
                         // From the last piece to the first, so that tiles are filled from either end.
                         let (begin, end) = (rows - ends[1], rows - ends[0]);
-                        room.write(&of(begin..end), begin, &route);
+                        bytes.write(&of(begin..end), begin, &decluster);
                     }
-                    let found = room.write_back(&route, &threads).unwrap();
+                    let found = bytes.write_back(&decluster, &threads).unwrap();
                     assert!(found.as_slice() == column, "{rows} rows of {width} bytes");
                 }
             }

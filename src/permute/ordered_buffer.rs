@@ -23,7 +23,7 @@ use crate::util::streaming_store::StoreMode;
 pub(crate) struct OrderedBuffer {
     length: usize,
     writes: StoreMode,
-    rooms: Mutex<Parts>,
+    parts: Mutex<Parts>,
 }
 
 /// Ranges of the buffer by their start.
@@ -40,8 +40,8 @@ impl OrderedBuffer {
     /// The memory is not available.
     pub(crate) fn new(length: usize, writes: StoreMode) -> Result<Self> {
         reserve::probe(length)?;
-        let rooms = Parts { free: BTreeMap::from([(0, BytesMut::with_capacity(length))]), ..Parts::default() };
-        Ok(Self { length, writes, rooms: Mutex::new(rooms) })
+        let parts = Parts { free: BTreeMap::from([(0, BytesMut::with_capacity(length))]), ..Parts::default() };
+        Ok(Self { length, writes, parts: Mutex::new(parts) })
     }
 
     /// Writes `bytes` at `begin`.
@@ -52,9 +52,9 @@ impl OrderedBuffer {
         if bytes.is_empty() {
             return Ok(());
         }
-        let mut room = self.lock().take(begin, bytes.len())?;
-        self.writes.append(&mut room, bytes);
-        self.lock().filled.insert(begin, room);
+        let mut part = self.lock().take(begin, bytes.len())?;
+        self.writes.append(&mut part, bytes);
+        self.lock().filled.insert(begin, part);
         Ok(())
     }
 
@@ -63,7 +63,7 @@ impl OrderedBuffer {
     /// # Errors
     /// Part of it is not written, an internal error.
     pub(crate) fn finish(self) -> Result<Buffer> {
-        let Parts { filled, .. } = self.rooms.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let Parts { filled, .. } = self.parts.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut all = BytesMut::new();
         for piece in filled.into_values() {
             all.unsplit(piece);
@@ -75,7 +75,7 @@ impl OrderedBuffer {
     }
 
     fn lock(&self) -> MutexGuard<'_, Parts> {
-        self.rooms.lock().unwrap_or_else(PoisonError::into_inner)
+        self.parts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -83,19 +83,19 @@ impl Parts {
     /// Splits off the free range of `length` bytes at `begin`; the free parts before and after it stay.
     fn take(&mut self, begin: usize, length: usize) -> Result<BytesMut> {
         let around = self.free.range_mut(..=begin).next_back();
-        let around = around.filter(|(first, room)| begin + length <= *first + room.capacity());
+        let around = around.filter(|(first, part)| begin + length <= *first + part.capacity());
         let Some((&first, before)) = around else {
             return Err(Error::internal(format!("no room for {length} bytes at {begin}")));
         };
-        let mut room = before.split_off(begin - first);
+        let mut part = before.split_off(begin - first);
         if first == begin {
             self.free.remove(&first);
         }
-        let behind = room.split_off(length);
-        if behind.capacity() > 0 {
-            self.free.insert(begin + length, behind);
+        let after = part.split_off(length);
+        if after.capacity() > 0 {
+            self.free.insert(begin + length, after);
         }
-        Ok(room)
+        Ok(part)
     }
 }
 

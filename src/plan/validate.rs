@@ -112,7 +112,7 @@ pub(super) fn exclude(function: &Function, frame: &FramePlan) -> Result<()> {
         return Ok(());
     }
     Err(Error::spec(format!(
-        "a {} is told one begin and one end per frame, and EXCLUDE may leave up to three pieces of it; \
+        "a {} gets one begin and one end per frame, and EXCLUDE may split a frame into three parts; \
          write it as an aggregate, with initialize and update, or leave EXCLUDE out",
         function.name
     )))

@@ -430,11 +430,11 @@ mod tests {
         let column = BinaryArray::from_iter_values(pairs.iter().flatten());
         for skipped in [0, 2] {
             let column: ArrayRef = Arc::new(column.slice(skipped, column.len() - skipped));
-            let neighbours = Adjacent::new(&column).unwrap();
+            let adjacent = Adjacent::new(&column).unwrap();
             for (number, [before, now]) in pairs[skipped / 2..].iter().enumerate() {
                 let bit = |word: u64| word == 1;
-                assert_eq!(bit(neighbours.differs(2 * number + 1, 1)), before != now, "{before:?} {now:?}");
-                assert_eq!(bit(neighbours.descends(2 * number + 1, 1)), now < before, "{before:?} {now:?}");
+                assert_eq!(bit(adjacent.differs(2 * number + 1, 1)), before != now, "{before:?} {now:?}");
+                assert_eq!(bit(adjacent.descends(2 * number + 1, 1)), now < before, "{before:?} {now:?}");
             }
         }
     }
@@ -446,12 +446,12 @@ mod tests {
         let texts = texts.iter().enumerate().map(|(row, text)| (row % 11 > 0).then_some(text));
         let column: ArrayRef = Arc::new(texts.collect::<StringArray>());
         for (descending, nulls_first) in [(false, true), (false, false), (true, true), (true, false)] {
-            let neighbours = Adjacent::with_options(&column, SortOptions::new(descending, nulls_first)).unwrap();
+            let adjacent = Adjacent::with_options(&column, SortOptions::new(descending, nulls_first)).unwrap();
             for at in [0, 1, 64, 100] {
                 let each = |bit: &dyn Fn(usize) -> u64| (0..64).fold(0, |word, row| word | (bit(at + row) << row));
-                let single = (each(&|row| neighbours.differs(row, 1)), each(&|row| neighbours.descends(row, 1)));
-                assert_eq!((neighbours.differs(at, 64), neighbours.descends(at, 64)), single);
-                assert_eq!(neighbours.differs_and_descends(at, 64, u64::MAX), single);
+                let single = (each(&|row| adjacent.differs(row, 1)), each(&|row| adjacent.descends(row, 1)));
+                assert_eq!((adjacent.differs(at, 64), adjacent.descends(at, 64)), single);
+                assert_eq!(adjacent.differs_and_descends(at, 64, u64::MAX), single);
             }
         }
     }
@@ -469,14 +469,14 @@ mod tests {
                         Arc::new(texts().skip(1).collect::<StringArray>().slice(3, 140)),
                     ];
                     for column in columns {
-                        let neighbours = Adjacent::new(&column).unwrap();
+                        let adjacent = Adjacent::new(&column).unwrap();
                         for at in [0, 1, 64, 70] {
                             let each =
                                 |bit: &dyn Fn(usize) -> u64| (0..64).fold(0, |word, row| word | (bit(at + row) << row));
-                            let differ = each(&|row| neighbours.differs(row, 1));
-                            let descend = each(&|row| neighbours.descends(row, 1));
+                            let differ = each(&|row| adjacent.differs(row, 1));
+                            let descend = each(&|row| adjacent.descends(row, 1));
                             assert_eq!(
-                                neighbours.differs_and_descends(at, 64, u64::MAX),
+                                adjacent.differs_and_descends(at, 64, u64::MAX),
                                 (differ, descend),
                                 "{text:?} {odd:?} {place}"
                             );
@@ -504,11 +504,11 @@ mod tests {
             )),
         ];
         for column in columns {
-            let neighbours = Adjacent::new(&column).unwrap();
+            let adjacent = Adjacent::new(&column).unwrap();
             for at in [1, 64, 130] {
                 let each = |bit: &dyn Fn(usize) -> u64| (0..64).fold(0, |word, row| word | (bit(at + row) << row));
-                let single = (each(&|row| neighbours.differs(row, 1)), each(&|row| neighbours.descends(row, 1)));
-                let found = portable_and_widest(|| (neighbours.differs(at, 64), neighbours.descends(at, 64)));
+                let single = (each(&|row| adjacent.differs(row, 1)), each(&|row| adjacent.descends(row, 1)));
+                let found = portable_and_widest(|| (adjacent.differs(at, 64), adjacent.descends(at, 64)));
                 assert_eq!(found, [single; 2], "{column:?}");
             }
         }
@@ -517,9 +517,9 @@ mod tests {
     #[test]
     fn null_differs_from_empty_text() {
         let column: ArrayRef = Arc::new(StringArray::from(vec![Some("b"), None, None, Some(""), Some("a")]));
-        let neighbours = Adjacent::new(&column).unwrap();
-        assert_eq!(neighbours.differs(0, 5), 0b1_1011);
-        assert_eq!(neighbours.descends(0, 5), 0b0_0010);
+        let adjacent = Adjacent::new(&column).unwrap();
+        assert_eq!(adjacent.differs(0, 5), 0b1_1011);
+        assert_eq!(adjacent.descends(0, 5), 0b0_0010);
     }
 
     /// A positive answer for a range must agree with the answer for each row.
@@ -533,22 +533,21 @@ mod tests {
             (Arc::new((0..1000).map(|row| Some(row * row % 7)).collect::<Int32Array>()), true),
             (Arc::new((0..1000).map(|row| (row != 555).then_some(up(row))).collect::<Int64Array>()), false),
         ];
-        for (column, told) in columns {
+        for (column, recognized) in columns {
             for descending in [false, true] {
-                let neighbours = Adjacent::with_options(&column, SortOptions::new(descending, true)).unwrap();
+                let adjacent = Adjacent::with_options(&column, SortOptions::new(descending, true)).unwrap();
                 for rows in [1..2, 1..100, 1..101, 64..128, 101..199, 300..900, 401..500, 500..600, 1..1000] {
                     let none = |said: &dyn Fn(usize) -> u64| rows.clone().all(|row| said(row) == 0);
-                    let same = none(&|row| neighbours.differs(row, 1));
-                    let in_order = none(&|row| neighbours.descends(row, 1));
-                    let found = portable_and_widest(|| {
-                        (neighbours.is_constant(rows.clone()), neighbours.is_sorted(rows.clone()))
-                    });
-                    assert_eq!(found, [(told && same, told && in_order); 2], "{rows:?} of {column:?}");
+                    let same = none(&|row| adjacent.differs(row, 1));
+                    let in_order = none(&|row| adjacent.descends(row, 1));
+                    let found =
+                        portable_and_widest(|| (adjacent.is_constant(rows.clone()), adjacent.is_sorted(rows.clone())));
+                    assert_eq!(found, [(recognized && same, recognized && in_order); 2], "{rows:?} of {column:?}");
                 }
             }
         }
         let texts: ArrayRef = Arc::new(StringArray::from(vec!["a"; 10]));
-        let neighbours = Adjacent::new(&texts).unwrap();
-        assert!(!neighbours.is_constant(1..10) && !neighbours.is_sorted(1..10));
+        let adjacent = Adjacent::new(&texts).unwrap();
+        assert!(!adjacent.is_constant(1..10) && !adjacent.is_sorted(1..10));
     }
 }

@@ -27,7 +27,7 @@ pub(crate) struct KeyLayout {
     pub(crate) fields: Vec<Field>,
     /// The total number of bits.
     pub(crate) bits: u32,
-    pub(crate) unsure: Option<InexactColumn>,
+    pub(crate) inexact: Option<InexactColumn>,
     /// The bits up to and including each column, for the columns that the word holds completely.
     through: Vec<u32>,
     /// The column of the last field.
@@ -39,7 +39,7 @@ pub(crate) struct KeyLayout {
 pub(crate) struct InexactColumn {
     pub(crate) column: usize,
     /// The bits of the columns after it.
-    pub(crate) behind: u32,
+    pub(crate) bits_after: u32,
     /// Whether the columns after it are held completely: rows equal in this column are then sorted.
     pub(crate) complete: bool,
 }
@@ -49,40 +49,40 @@ impl KeyLayout {
         let row_bits = radix::row_bits(rows);
         // The row number is also stored in the word.
         let room = u128::BITS - 1 - row_bits;
-        let mut layout = Self { fields: Vec::new(), bits: 0, unsure: None, through: Vec::new(), last: 0 };
+        let mut layout = Self { fields: Vec::new(), bits: 0, inexact: None, through: Vec::new(), last: 0 };
         for (number, column) in columns.iter().enumerate() {
             let Fields { fields, exact } = key_fields::fields(column, threads)?;
             let bits: u32 = fields.iter().map(|field| field.bits).sum();
             let fits = layout.bits + bits <= room;
-            match &mut layout.unsure {
-                Some(unsure) if exact && fits => unsure.behind += bits,
-                Some(unsure) => {
+            match &mut layout.inexact {
+                Some(inexact) if exact && fits => inexact.bits_after += bits,
+                Some(inexact) => {
                     // Only one inexact column can be corrected afterwards.
-                    let behind = std::mem::take(&mut unsure.behind);
-                    unsure.complete = false;
-                    layout.last = unsure.column;
-                    layout.drop_low(behind);
+                    let bits_after = std::mem::take(&mut inexact.bits_after);
+                    inexact.complete = false;
+                    layout.last = inexact.column;
+                    layout.drop_low(bits_after);
                     break;
                 }
                 None if exact && fits => {}
-                None => layout.unsure = Some(InexactColumn { column: number, behind: 0, complete: true }),
+                None => layout.inexact = Some(InexactColumn { column: number, bits_after: 0, complete: true }),
             }
             if bits > 0 {
                 layout.last = number;
             }
             layout.bits += bits;
             layout.fields.extend(fields);
-            if layout.unsure.is_none() {
+            if layout.inexact.is_none() {
                 layout.through.push(layout.bits);
             }
-            if let (Some(unsure), false) = (&mut layout.unsure, fits) {
-                unsure.complete = number + 1 == columns.len();
+            if let (Some(inexact), false) = (&mut layout.inexact, fits) {
+                inexact.complete = number + 1 == columns.len();
                 layout.drop_low(layout.bits - room);
                 break;
             }
         }
-        if let Some(unsure) = layout.unsure {
-            layout.through.truncate(unsure.column);
+        if let Some(inexact) = layout.inexact {
+            layout.through.truncate(inexact.column);
         }
         Ok(layout)
     }
@@ -91,14 +91,14 @@ impl KeyLayout {
     pub(crate) fn truncated(mut self, rows: usize) -> Self {
         let row_bits = radix::row_bits(rows);
         let surplus = self.bits.saturating_sub(u64::BITS.min(u64::BITS + MAX_DIGIT_BITS - row_bits));
-        let behind = self.unsure.is_some_and(|unsure| unsure.behind > 0);
+        let bits_after = self.inexact.is_some_and(|inexact| inexact.bits_after > 0);
         let keeps = self.fields.last().is_some_and(|field| field.bits >= surplus + MIN_KEPT_BITS);
-        if surplus == 0 || surplus > MAX_DROPPED_BITS || behind || !keeps {
+        if surplus == 0 || surplus > MAX_DROPPED_BITS || bits_after || !keeps {
             return self;
         }
         self.drop_low(surplus);
-        let complete = self.unsure.is_none_or(|unsure| unsure.complete && unsure.column == self.last);
-        self.unsure = Some(InexactColumn { column: self.last, behind: 0, complete });
+        let complete = self.inexact.is_none_or(|inexact| inexact.complete && inexact.column == self.last);
+        self.inexact = Some(InexactColumn { column: self.last, bits_after: 0, complete });
         self.through.truncate(self.last);
         self
     }
@@ -136,7 +136,7 @@ impl KeyLayout {
     /// Whether word and row number fit in 64 bits, not counting the bits that bucketing removes.
     pub(crate) fn is_narrow(&self, rows: usize) -> bool {
         let surplus = (self.bits + radix::row_bits(rows)).saturating_sub(u64::BITS);
-        let behind = self.unsure.map_or(0, |unsure| unsure.behind);
-        self.bits <= u64::BITS && surplus <= MAX_DIGIT_BITS.min(self.bits - behind)
+        let bits_after = self.inexact.map_or(0, |inexact| inexact.bits_after);
+        self.bits <= u64::BITS && surplus <= MAX_DIGIT_BITS.min(self.bits - bits_after)
     }
 }

@@ -73,7 +73,7 @@ pub(crate) struct RadixKeys<'a> {
     pub(crate) runs: Option<u32>,
     /// For each entry, the rows that differ from the previous row in bits other than this many lowest ones are
     /// returned.
-    pub(crate) behind: &'a [u32],
+    pub(crate) bits_after: &'a [u32],
 }
 
 /// The sorted rows.
@@ -82,7 +82,7 @@ pub(crate) struct RadixSorted {
     pub(crate) order: Vec<u32>,
     /// The requested runs of two or more rows.
     pub(crate) runs: Vec<Range<usize>>,
-    /// For each of [`RadixKeys::behind`], a bitmap of the rows that differ from the previous row; includes row 0.
+    /// For each of [`RadixKeys::bits_after`], a bitmap of the rows that differ from the previous row; includes row 0.
     pub(crate) starts: Vec<BooleanBuffer>,
 }
 
@@ -106,9 +106,9 @@ struct BoundaryMarks {
 }
 
 impl BoundaryMarks {
-    fn new(behind: u32, row_bits: u32, keys: &RadixKeys, top: u32) -> Self {
+    fn new(bits_after: u32, row_bits: u32, keys: &RadixKeys, top: u32) -> Self {
         let starts = (0..keys.rows.div_ceil(WORD_BITS)).map(|_| AtomicU64::new(0)).collect();
-        Self { low: row_bits + behind, low_of_bucket: (behind + top).saturating_sub(keys.bits), starts }
+        Self { low: row_bits + bits_after, low_of_bucket: (bits_after + top).saturating_sub(keys.bits), starts }
     }
 
     /// Marks the rows of one bucket, given its sorted words.
@@ -171,7 +171,8 @@ impl RadixKeys<'_> {
         let top = surplus.max(row_bits.saturating_sub(BUCKET_BITS)).min(most);
         let shares = threads.ranges(&(0..self.rows));
         let shares = threads.map(shares, |rows| self.partition::<W>(rows, top, row_bits, threads))?;
-        let marks: Vec<_> = self.behind.iter().map(|&behind| BoundaryMarks::new(behind, row_bits, self, top)).collect();
+        let marks: Vec<_> =
+            self.bits_after.iter().map(|&bits_after| BoundaryMarks::new(bits_after, row_bits, self, top)).collect();
         let (mut begin, mut before) = (0, None);
         let mut groups: Vec<(usize, Vec<_>)> = Vec::new();
         for bucket in 0..1 << top {
@@ -206,8 +207,8 @@ impl RadixKeys<'_> {
                 for mark in &marks {
                     mark.bucket(&words, &place);
                 }
-                if let Some(behind) = self.runs {
-                    runs.extend(equal_runs(&words, row_bits + behind, place.begin));
+                if let Some(bits_after) = self.runs {
+                    runs.extend(equal_runs(&words, row_bits + bits_after, place.begin));
                 }
             }
             Ok(runs)
@@ -227,7 +228,7 @@ impl RadixKeys<'_> {
         let (shift, buckets) = (self.bits - top, 1 << top);
         let bucket = |key: W| key.digit(shift, buckets);
         let chunk = (CHUNK_BYTES / size_of::<W>()).min(rows.len()).max(1);
-        let (mut keys, mut dealt) = (vec![W::default(); chunk], vec![W::default(); chunk]);
+        let (mut keys, mut scattered) = (vec![W::default(); chunk], vec![W::default(); chunk]);
         let mut words = reserve::with_capacity(rows.len())?;
         let mut ends = Vec::with_capacity(rows.len().div_ceil(chunk) * buckets);
         for begin in rows.clone().step_by(chunk) {
@@ -239,7 +240,7 @@ impl RadixKeys<'_> {
                 count_by_bucket(keys, &mut next, bucket);
             }
             counts_to_starts(&mut next);
-            let dealt = &mut dealt[..keys.len()];
+            let scattered = &mut scattered[..keys.len()];
             let mut row = begin;
             scatter_by_bucket(
                 keys,
@@ -248,11 +249,11 @@ impl RadixKeys<'_> {
                 #[inline(always)]
                 |at, key| {
                     // The bits shifted out are those of the bucket number.
-                    dealt[at] = (key << row_bits) | W::from_row(row);
+                    scattered[at] = (key << row_bits) | W::from_row(row);
                     row += 1;
                 },
             );
-            words.extend_from_slice(dealt);
+            words.extend_from_slice(scattered);
             ends.extend_from_slice(&next);
         }
         Ok(Partitioned { words, chunk, ends, buckets })

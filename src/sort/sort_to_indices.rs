@@ -85,11 +85,11 @@ pub(crate) fn sort_with_boundaries(
     }
     check_rows(rows)?;
     let threads = &threads.for_rows(rows);
-    let neighbours = columns.iter().map(SortColumn::adjacent).collect::<Result<Vec<_>>>()?;
-    if let Some(starts) = boundaries_if_sorted(&neighbours, rows, leading, threads)? {
+    let adjacent = columns.iter().map(SortColumn::adjacent).collect::<Result<Vec<_>>>()?;
+    if let Some(starts) = boundaries_if_sorted(&adjacent, rows, leading, threads)? {
         return Ok(SortedIndices { order: None, starts });
     }
-    sort_at_depth(columns, &neighbours, rows, leading, threads, 0)
+    sort_at_depth(columns, &adjacent, rows, leading, threads, 0)
 }
 
 /// `columns` with each dictionary replaced by the ranks of its values. A dictionary with more values than rows, or
@@ -144,14 +144,14 @@ pub(crate) fn check_rows(rows: usize) -> Result<()> {
 
 fn sort_at_depth(
     columns: &[SortColumn],
-    neighbours: &[Adjacent],
+    adjacent: &[Adjacent],
     rows: usize,
     leading: &[usize],
     threads: &Threads,
     depth: usize,
 ) -> Result<SortedIndices> {
     // Sorting is stable: if the rows are sorted by the keys from `sorted` on, sorting by the keys before suffices.
-    let sorted = (1..columns.len()).find(|&first| first_descent_of_all(&neighbours[first..], rows).is_none());
+    let sorted = (1..columns.len()).find(|&first| first_descent_of_all(&adjacent[first..], rows).is_none());
     let all = columns;
     let columns = &columns[..sorted.unwrap_or(columns.len())];
     threads.cancel().check()?;
@@ -164,23 +164,23 @@ fn sort_at_depth(
     let layout = KeyLayout::new(&rank_dictionaries(columns, threads)?, rows, threads)?.truncated(rows);
     // The word gives the boundaries for the requested columns, or for fewer if it holds fewer completely.
     let known: Vec<_> = leading.iter().map(|&leading| leading.min(layout.exact_columns())).collect();
-    let behind: Vec<_> = known.iter().map(|&columns| layout.bits_after(columns)).collect();
+    let bits_after: Vec<_> = known.iter().map(|&columns| layout.bits_after(columns)).collect();
     let keys = RadixKeys {
         fields: &layout.fields,
         rows,
         bits: layout.bits,
-        runs: layout.unsure.map(|unsure| unsure.behind),
-        behind: &behind,
+        runs: layout.inexact.map(|inexact| inexact.bits_after),
+        bits_after: &bits_after,
     };
     let ordered = if layout.is_narrow(rows) { RadixKeys::order::<u64> } else { RadixKeys::order::<u128> };
     let RadixSorted { mut order, runs, starts } = ordered(&keys, threads)?;
-    if let (Some(unsure), false) = (layout.unsure, runs.is_empty()) {
-        let columns = &columns[unsure.column..];
+    if let (Some(inexact), false) = (layout.inexact, runs.is_empty()) {
+        let columns = &columns[inexact.column..];
         let (comparators, alone) = (compare(columns)?, &threads.single());
         threads.map(split_at_ranges(&mut order, runs).collect(), |run| {
             threads.cancel().check()?;
             // The words have sorted rows that are equal in the inexact column.
-            if unsure.complete && comparators.are_equal(run, 0) {
+            if inexact.complete && comparators.are_equal(run, 0) {
                 return Ok(());
             }
             if run.len() < COMPARISON_SORT_ROWS {
@@ -189,12 +189,12 @@ fn sort_at_depth(
             }
             run.sort_unstable();
             let columns = select(columns, run, alone)?;
-            let neighbours = columns.iter().map(SortColumn::adjacent).collect::<Result<Vec<_>>>()?;
-            if first_descent_of_all(&neighbours, run.len()).is_none() {
+            let adjacent = columns.iter().map(SortColumn::adjacent).collect::<Result<Vec<_>>>()?;
+            if first_descent_of_all(&adjacent, run.len()).is_none() {
                 return Ok(());
             }
-            let arranged = sort_at_depth(&columns, &neighbours, run.len(), &[], alone, depth + 1)?;
-            if let Some(order) = arranged.order {
+            let sorted_run = sort_at_depth(&columns, &adjacent, run.len(), &[], alone, depth + 1)?;
+            if let Some(order) = sorted_run.order {
                 let rows = reserve::collect(run.iter().copied())?;
                 for (place, row) in run.iter_mut().zip(order) {
                     *place = rows[row as usize];
@@ -350,17 +350,17 @@ mod tests {
         for rows in [0, 1, 2, 63, 64, 65, 1000, 70_000] {
             for (case, columns) in columns(rows).into_iter().enumerate() {
                 let leading: Vec<_> = (0..=columns.len()).collect();
-                let arranged = sort_with_boundaries(&columns, &leading, &Threads::new(2, &cancel)).unwrap();
+                let sorted_run = sort_with_boundaries(&columns, &leading, &Threads::new(2, &cancel)).unwrap();
                 let keys: Vec<_> = columns.iter().map(|column| column.values.clone()).collect();
-                let sorted = match &arranged.order {
+                let sorted = match &sorted_run.order {
                     None => keys,
                     Some(order) => gather(&keys, order, 1, &cancel).unwrap(),
                 };
                 for leading in leading {
                     let expected = find_boundaries(&sorted[..leading], rows, None).unwrap();
-                    assert_eq!(arranged.starts[leading], expected, "{rows} rows, case {case}, {leading} columns");
+                    assert_eq!(sorted_run.starts[leading], expected, "{rows} rows, case {case}, {leading} columns");
                 }
-                assert_eq!(arranged.order, sort(&columns, 1, &cancel).unwrap());
+                assert_eq!(sorted_run.order, sort(&columns, 1, &cancel).unwrap());
             }
         }
     }

@@ -39,8 +39,8 @@ impl Cancel {
     /// assert!(cancel.check().is_err());
     /// ```
     pub fn with_poll(stop: impl Fn() -> bool + Send + Sync + 'static) -> Self {
-        let asking = Poll { stop: Box::new(stop), started: Instant::now(), next: Mutex::new(Self::POLL_INTERVAL) };
-        Self(Arc::new(Flag { stop: AtomicBool::new(false), poll: Some(asking) }))
+        let poll = Poll { stop: Box::new(stop), started: Instant::now(), next: Mutex::new(Self::POLL_INTERVAL) };
+        Self(Arc::new(Flag { stop: AtomicBool::new(false), poll: Some(poll) }))
     }
 
     /// Asks the work to stop at its next step.
@@ -53,10 +53,10 @@ impl Cancel {
     /// # Errors
     /// [`crate::ErrorKind::Cancelled`] once asked to stop.
     pub fn check(&self) -> Result<()> {
-        let Flag { stop, poll: asking } = &*self.0;
-        if let Some(asking) = asking
+        let Flag { stop, poll } = &*self.0;
+        if let Some(poll) = poll
             && rayon::current_thread_index().is_none()
-            && asking.should_stop()
+            && poll.should_stop()
         {
             self.cancel();
         }

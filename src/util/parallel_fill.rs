@@ -39,7 +39,7 @@ impl<T: ArrowNativeType> Chunk<'_, T> {
     /// Appends `f` of each of `from`, at most [`Chunk::remaining`] values.
     #[inline]
     pub(crate) fn append<U>(&mut self, mut from: &[U], f: impl Fn(&U) -> T) {
-        if !self.writes.is_uncached() {
+        if !self.writes.is_streaming() {
             return self.fill_next(from.len(), |places| {
                 places.iter_mut().zip(from).for_each(|(place, from)| *place = MaybeUninit::new(f(from)));
             });
@@ -57,7 +57,7 @@ impl<T: ArrowNativeType> Chunk<'_, T> {
     /// Appends `times` copies of `value`, at most [`Chunk::remaining`].
     #[inline]
     pub(crate) fn repeat(&mut self, value: T, times: usize) {
-        if self.writes.is_uncached() {
+        if self.writes.is_streaming() {
             self.repeat_uncached(value, times);
         } else {
             self.fill_next(times, |places| places.fill(MaybeUninit::new(value)));
@@ -93,9 +93,9 @@ impl<T: ArrowNativeType> Chunk<'_, T> {
 
     /// Writes the staged values and keeps them staged.
     fn write_staged(&mut self) {
-        let (writes, held) = (self.writes, take(&mut self.staged));
-        self.fill_next(held.len(), |places| writes.copy(&held, places));
-        self.staged = held;
+        let (writes, staged) = (self.writes, take(&mut self.staged));
+        self.fill_next(staged.len(), |places| writes.copy(&staged, places));
+        self.staged = staged;
     }
 
     /// Calls `write` with the next `places` slots, all of which it must write, and counts them as filled.
@@ -132,8 +132,8 @@ pub(crate) fn fill_sized_chunks<T: ArrowNativeType, I: Send, R: Send>(
 ) -> Result<(Vec<T>, Vec<R>)> {
     let values = chunks.iter().map(|(length, _)| length).sum();
     let writes = StoreMode::for_bytes(size_of::<T>() * values);
-    let work = |item, room: &mut [_]| {
-        let mut chunk = Chunk { target: room, filled: 0, writes, staged: Vec::new() };
+    let work = |item, target: &mut [_]| {
+        let mut chunk = Chunk { target, filled: 0, writes, staged: Vec::new() };
         let outputs = work(item, &mut chunk)?;
         chunk.flush_staged();
         if chunk.filled == chunk.target.len() { Ok(outputs) } else { Err(Error::internal("a chunk was not filled")) }
@@ -153,10 +153,10 @@ pub(crate) fn fill_zeroed_chunks<T: Copy + Default + Send>(
     threads: &Threads,
     work: impl Fn(usize, &mut [T]) -> Result<()> + Send + Sync,
 ) -> Result<Vec<T>> {
-    let work = |number, room: &mut [MaybeUninit<T>]| {
-        room.fill(MaybeUninit::new(T::default()));
-        // SAFETY: `fill` has just written every slot, and the slice borrows `room` for no longer than `work` runs.
-        work(number, unsafe { std::slice::from_raw_parts_mut(room.as_mut_ptr().cast::<T>(), room.len()) })
+    let work = |number, target: &mut [MaybeUninit<T>]| {
+        target.fill(MaybeUninit::new(T::default()));
+        // SAFETY: `fill` has just written every slot, and the slice borrows `target` for no longer than `work` runs.
+        work(number, unsafe { std::slice::from_raw_parts_mut(target.as_mut_ptr().cast::<T>(), target.len()) })
     };
     // SAFETY: `work` initialises its whole chunk before anything else.
     unsafe { write_chunks(values, equal_chunks(values, chunk), threads, work) }.map(|(values, _)| values)
@@ -179,12 +179,13 @@ unsafe fn write_chunks<T: Send, I: Send, R: Send>(
     work: impl Fn(I, &mut [MaybeUninit<T>]) -> Result<R> + Send + Sync,
 ) -> Result<(Vec<T>, Vec<R>)> {
     let mut filled = reserve::with_capacity(values)?;
-    let mut room = &mut filled.spare_capacity_mut()[..values];
-    let with_room = |(length, item)| room.split_off_mut(..length).map(|room| (item, room));
+    let mut target = &mut filled.spare_capacity_mut()[..values];
+    let with_room = |(length, item)| target.split_off_mut(..length).map(|target| (item, target));
     let chunks = chunks.into_iter().map(with_room).collect::<Option<Vec<_>>>();
-    let chunks = chunks.filter(|_| room.is_empty()).ok_or_else(|| Error::internal("chunks are not all of a vector"))?;
+    let chunks =
+        chunks.filter(|_| target.is_empty()).ok_or_else(|| Error::internal("chunks are not all of a vector"))?;
     let count = chunks.len();
-    let outputs = threads.map(chunks, |(item, room)| work(item, room))?;
+    let outputs = threads.map(chunks, |(item, target)| work(item, target))?;
     assert_eq!(outputs.len(), count, "chunks are written");
     // SAFETY: `with_capacity` allocated `values` slots, and the adjacent chunks cover all of them (checked above).
     // `work` returned without an error for each (the results are as many as the chunks), so by the contract every slot
@@ -215,8 +216,8 @@ mod tests {
             let together = Chunk::<u32>::STAGED_VALUES;
             for step in [1, 3, 64, 1000, together, together + 1, 3 * together + 5] {
                 let (mut expected, mut vector) = (Vec::<u32>::new(), Vec::<u32>::with_capacity(9 * step + 12));
-                let room = vector.spare_capacity_mut();
-                let mut chunk = Chunk { target: room, filled: 0, writes, staged: Vec::new() };
+                let target = vector.spare_capacity_mut();
+                let mut chunk = Chunk { target, filled: 0, writes, staged: Vec::new() };
                 for turn in 0..3_u32 {
                     let values: Vec<u32> = (0..step as u32).map(|at| at * 7 + turn).collect();
                     chunk.append(&values, |value| value + 1);

@@ -25,8 +25,8 @@ pub(crate) struct RunIndex {
 }
 
 impl RunIndex {
-    pub(crate) fn new(edges: &Boundaries) -> Self {
-        let starts = edges.starts();
+    pub(crate) fn new(boundaries: &Boundaries) -> Self {
+        let starts = boundaries.starts();
         let first = usize::from(!starts.is_empty() && starts.value(0));
         Self { ranks: RankSelect::new(starts.clone()), first }
     }

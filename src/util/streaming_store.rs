@@ -52,19 +52,19 @@ const DEFAULT_CACHE_BYTES: usize = 32 << 20;
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct StoreMode {
-    uncached: bool,
+    streaming: bool,
 }
 
 impl StoreMode {
     /// The mode for writes of `bytes` bytes in total.
     #[must_use]
     pub fn for_bytes(bytes: usize) -> Self {
-        Self { uncached: cfg!(target_arch = "x86_64") && bytes > streaming_threshold() }
+        Self { streaming: cfg!(target_arch = "x86_64") && bytes > streaming_threshold() }
     }
 
     /// Whether stores bypass the caches.
-    pub(crate) fn is_uncached(self) -> bool {
-        self.uncached
+    pub(crate) fn is_streaming(self) -> bool {
+        self.streaming
     }
 
     /// Writes `values` to `to`.
@@ -80,7 +80,7 @@ impl StoreMode {
         // same memory, byte by byte, borrowed as `to` is. Only the bytes of values are written to it, so every slot
         // written holds a valid value.
         let to = unsafe { slice::from_raw_parts_mut(to.as_mut_ptr().cast::<MaybeUninit<u8>>(), bytes.len()) };
-        if !self.uncached {
+        if !self.streaming {
             return copy_bytes(bytes, to);
         }
         // SAFETY: a `CacheLine` consists of `LINE_BYTES` bytes that need not be initialised; `align_to_mut` ensures its
@@ -160,7 +160,7 @@ fn store_lines(lines: &[[u8; LINE_BYTES]], to: &mut [CacheLine]) {
 
 /// Both modes.
 #[cfg(test)]
-pub(crate) const BOTH_MODES: [StoreMode; 2] = [StoreMode { uncached: false }, StoreMode { uncached: true }];
+pub(crate) const BOTH_MODES: [StoreMode; 2] = [StoreMode { streaming: false }, StoreMode { streaming: true }];
 
 /// The size in bytes from which writes bypass the caches.
 fn streaming_threshold() -> usize {
@@ -246,8 +246,8 @@ mod tests {
 
     #[test]
     fn small_writes_are_cached() {
-        assert!(!StoreMode::for_bytes(1000).is_uncached());
-        assert_eq!(StoreMode::for_bytes(usize::MAX).is_uncached(), cfg!(target_arch = "x86_64"));
+        assert!(!StoreMode::for_bytes(1000).is_streaming());
+        assert_eq!(StoreMode::for_bytes(usize::MAX).is_streaming(), cfg!(target_arch = "x86_64"));
         // A quarter of the last-level cache, limited because a large cache is shared.
         assert_eq!([Some(8 << 20), Some(480 << 20), None].map(threshold_for), [2 << 20, 24 << 20, 8 << 20]);
         assert_eq!(

@@ -38,10 +38,10 @@ pub(crate) fn scatter_by_bucket<T: Copy>(
 /// one load instruction.
 #[inline(always)]
 pub(crate) fn for_each_unrolled<T: Copy>(items: &[T], mut each: impl FnMut(T)) {
-    let (turns, rest) = items.as_chunks();
-    for turn in turns {
+    let (blocks, rest) = items.as_chunks();
+    for block in blocks {
         // Unrolled by hand: the compiler unrolls a loop of this length only if its body is short.
-        let &[a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = turn;
+        let &[a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = block;
         each(a);
         each(b);
         each(c);

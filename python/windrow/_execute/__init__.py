@@ -1,1 +1,1 @@
-"""Plans computed over Arrow data: in memory, as a stream, or sorted by way of the disk."""
+"""Running a plan over Arrow data: in memory, as a stream, or with an external sort."""

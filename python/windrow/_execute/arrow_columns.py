@@ -1,4 +1,4 @@
-"""Arrow columns: in one piece, as bytes, without values that nothing shows."""
+"""Helpers for Arrow columns: combining chunks, casting strings to bytes, dropping values that no row refers to."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ BINARY_TYPES = {
 
 
 def as_binary_type(data_type: pa.DataType) -> pa.DataType:
-    """Give a type of the same buffers without text, which may be bytes of any kind where nobody reads it.
+    """Return the type with binary in place of strings: the same buffers, whose bytes need not be UTF-8.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def _as_bytes(data_type: pa.DataType) -> pa.DataType:
 
 
 def with_child_types(data_type: pa.DataType, parts: Sequence[pa.DataType]) -> pa.DataType:
-    """Give a type with others in the place of those that it is made of.
+    """Return a nested type with other child types.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def has_run_ends(data_type: pa.DataType) -> bool:
 
 
 def empty_table(schema: pa.Schema) -> pa.Table:
-    """Give a table without rows; pyarrow's own method knows no unions and no run ends within other types."""
+    """Return a table without rows; pyarrow's own method supports no unions and no nested run-end encoding."""
     return pa.Table.from_arrays([_empty(t) for t in schema.types], schema=schema)
 
 
@@ -148,7 +148,7 @@ def _empty(data_type: pa.DataType) -> pa.Array:
 
 
 def with_buffers(array: pa.Array) -> pa.Array:
-    """Give an array whose parts all have buffers: empty ones may go without, and Arrow reads them nevertheless.
+    """Return the array with all buffers present: an empty array may have none, but Arrow reads them nevertheless.
 
     Views whose values are all short may have a missing buffer of longer ones, which pyarrow before 25 cannot export.
 
@@ -183,7 +183,7 @@ def with_buffers(array: pa.Array) -> pa.Array:
 
 
 def child_arrays(array: pa.Array) -> list[pa.Array]:
-    """Give the arrays that an array is made of, but for run ends."""
+    """Return the child arrays of a nested array, except run ends."""
     data_type = array.type
     if pa.types.is_dictionary(data_type):
         return [array.dictionary]
@@ -227,7 +227,7 @@ def with_children(array: pa.Array, parts: Sequence[pa.Array], data_type: pa.Data
 
 
 def _buffer_count(data_type: pa.DataType) -> int:
-    """Say how many buffers a nested type has itself."""
+    """Return the number of buffers of a nested type, without those of its children."""
     types = pa.types
     if types.is_list_view(data_type) or types.is_large_list_view(data_type) or types.is_union(data_type):
         return 3
@@ -235,7 +235,7 @@ def _buffer_count(data_type: pa.DataType) -> int:
 
 
 def as_single_array(column: pa.ChunkedArray | pa.Array) -> pa.Array:
-    """Give a column as one array, copying only where it lies in several pieces."""
+    """Return a column as one array, copying only if it has several chunks."""
     if isinstance(column, pa.Array):
         return column
     if column.num_chunks == 1:
@@ -246,7 +246,7 @@ def as_single_array(column: pa.ChunkedArray | pa.Array) -> pa.Array:
 
 
 def compacted_slice(array: pa.Array) -> pa.Array:
-    """Copy a slice of lists or structs, as some readers look at the values of all rows that it was cut from.
+    """Copy a slice of lists or structs, because some readers read the values of the whole array.
 
     Parameters
     ----------
@@ -267,7 +267,7 @@ def compacted_slice(array: pa.Array) -> pa.Array:
 
 
 def drop_unreferenced_values(column: pa.Array) -> pa.Array:
-    """Give list views without the values that none of them shows, where those outnumber what sharing saves.
+    """Drop the values that no list view refers to, if there are more of them than sharing saves.
 
     A slice of list views keeps the values of all, and whoever sends it on sends them along.
 

@@ -1,7 +1,7 @@
-"""Dictionary columns: results have the categories of their column, in its order, and ordered ones go by position.
+"""Dictionary columns: results keep the categories of their column, in the same order.
 
-The native module knows a dictionary as its values alone: what it gives has a dictionary of its own making. So the
-dictionaries that columns come with are remembered, and results are put into them.
+The native module reads and returns a dictionary column as plain values, with a dictionary of its own. Therefore the
+dictionaries of the input columns are recorded, and results are mapped back to them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = ["Dictionaries"]
 
 
 class Dictionaries:
-    """The dictionaries of the columns from which calls take values, merged as batches come.
+    """The dictionaries of the columns from which calls take values, merged batch by batch.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class Dictionaries:
         self._merged: dict[str, pa.Array] = {}
 
     def observe(self, data: pa.Table | pa.RecordBatch) -> None:
-        """Remember the dictionaries of a batch's columns.
+        """Record the dictionaries of a batch's columns.
 
         Parameters
         ----------
@@ -71,7 +71,7 @@ class Dictionaries:
                 self._merge(name, dictionary)
 
     def check_defaults(self) -> None:
-        """Refuse a default that is none of the ordered categories of its column.
+        """Refuse a default that is not one of the ordered categories of its column.
 
         Raises
         ------
@@ -88,7 +88,7 @@ class Dictionaries:
                     raise _unknown_category(call, value, name)
 
     def by_position(self, table: pa.Table) -> tuple[pa.Table, Sequence[BoundCall]]:
-        """Have calls compare ordered categories by their positions, in columns that a table gets for that.
+        """Let calls compare ordered categories by position, in columns added to the table.
 
         Parameters
         ----------
@@ -131,7 +131,7 @@ class Dictionaries:
         return table.select([n for n in table.column_names if n in columns_read]), calls
 
     def explained(self, rows: Iterable[ExplainedCall]) -> list[ExplainedCall]:
-        """Say what the plan says of the calls in the names that their user knows.
+        """Return the plan's explanation of the calls, with the names that the user wrote.
 
         Parameters
         ----------
@@ -152,7 +152,7 @@ class Dictionaries:
         return [replace(row, order_by=list(map(known, row.order_by))) for row in rows]
 
     def result_fields(self, fields: Sequence[pa.Field]) -> list[pa.Field]:
-        """Give the fields of results with the types that :meth:`with_source_dictionaries` gives them.
+        """Return the fields of the results with the types from :meth:`with_source_dictionaries`.
 
         Parameters
         ----------
@@ -169,7 +169,7 @@ class Dictionaries:
         return [f.with_type(self._type(call, f.type)) for call, f in zip(self._calls, fields, strict=True)]
 
     def with_source_dictionaries(self, columns: Sequence[Any]) -> list[Any]:
-        """Put results into the dictionaries of the columns that their values are of.
+        """Encode results with the dictionaries of the columns from which their values come.
 
         Parameters
         ----------
@@ -193,7 +193,7 @@ class Dictionaries:
         return [self._with_source_dictionary(call, c) for call, c in zip(self._calls, columns, strict=True)]
 
     def _type(self, call: BoundCall, given: pa.DataType) -> pa.DataType:
-        """Give the type of a result, whose values may be positions of categories."""
+        """Return the type of a result, whose values may be positions of categories."""
         name = self._sources.get(call.name)
         if name is None:
             return given
@@ -231,7 +231,7 @@ class Dictionaries:
         return pa.DictionaryArray.from_arrays(indices, values, ordered=data_type.ordered)
 
     def _indices(self, array: pa.DictionaryArray, call: BoundCall, name: str) -> pa.Array:
-        """Give the indices of values in the dictionary known; other values are put behind it, or are an error."""
+        """Return the indices of values in the known dictionary; other values are appended to it, or are an error."""
         values = _plain(array.dictionary)
         known = self._merged.get(name, values[:0])
         if values.equals(known):
@@ -285,7 +285,7 @@ class Dictionaries:
 
 
 def _source(call: BoundCall, schema: pa.Schema) -> str | None:
-    """Give the column, of dictionaries or of lists of such, that a call's results are values of."""
+    """Return the dictionary column (or column of lists of dictionary values) from which a call's results come."""
     known = function_of(call.function) if call.user is None else None
     name = call.argument_column() if known is not None and known.keeps_type else None
     index = -1 if name is None else schema.get_field_index(name)
@@ -293,14 +293,14 @@ def _source(call: BoundCall, schema: pa.Schema) -> str | None:
 
 
 def _dictionary(array: pa.Array) -> pa.Array:
-    """Give the dictionary of an array, or of what its lists hold."""
+    """Return the dictionary of an array, or of the items of its lists."""
     while is_list(array.type):
         array = array.values
     return array.dictionary
 
 
 def _gives_values(function: Function) -> bool:
-    """Whether results are values of rows, or lists of them, and not text joined of them or a sum."""
+    """Whether results are values of rows, or lists of these; not computed values such as a sum or a joined string."""
     return function.keeps_type and function.order_sensitivity == "rows" and function.within_group is None
 
 
@@ -332,7 +332,7 @@ def _keys(keys: Sequence[SortKey], position: Callable[[str], str]) -> tuple[Sort
 
 
 def _can_look_up(dictionary: pa.DictionaryType) -> bool:
-    """Whether pyarrow finds values of a dictionary's type in others."""
+    """Whether pyarrow can look up values of a dictionary's type."""
     values = dictionary.value_type
     return values.num_fields == 0 and not isinstance(values, pa.BaseExtensionType) and not pa.types.is_null(values)
 
@@ -342,14 +342,14 @@ def _plain(values: pa.Array) -> pa.Array:
 
 
 def _item(data_type: pa.DataType) -> pa.DataType:
-    """Give the type of what lists hold, or the type itself."""
+    """Return the item type of a list type, or the type itself."""
     while data_type.num_fields and is_list(data_type):
         data_type = data_type.value_type
     return data_type
 
 
 def _with_item(data_type: pa.DataType, item: pa.DataType) -> pa.DataType:
-    """Give a type of lists with other items, or the items' type for one that is no list."""
+    """Return a list type with another item type; for other types, the item type."""
     return with_child_types(data_type, [_with_item(data_type.value_type, item)]) if is_list(data_type) else item
 
 

@@ -1,4 +1,4 @@
-"""Evaluates scalar expressions with Polars, for all frames that are not Spark's."""
+"""Evaluates scalar expressions with Polars, for all frames but Spark's."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def evaluate(
     checker: Checker | None = None,
     ordered: dict[str, str] | None = None,
 ) -> list[pa.ChunkedArray]:
-    """Let Polars compute expressions over Arrow columns.
+    """Evaluate expressions over Arrow columns with Polars.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def evaluate(
 
 
 def _series(name: str, column: Any) -> pl.Series:
-    """Give a column to Polars, which has no series of some Arrow types, and panics on some."""
+    """Convert a column to a Polars series; Polars does not support some Arrow types, and panics on others."""
     import polars as pl
 
     chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
@@ -109,7 +109,7 @@ def _series(name: str, column: Any) -> pl.Series:
 
 
 class Expressions:
-    """Expressions turned into Polars' own, over columns of known types.
+    """Expressions compiled to Polars' own, over columns of known types.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ class Expressions:
         return name
 
     def with_expressions(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """Give a frame with the expressions as columns, and raise for rows on which one has no value."""
+        """Add the expressions to a frame as columns; raise for rows in which an expression fails."""
         if self.inputs:
             with polars_errors_translated(self._scalars):
                 frame = frame.with_columns(self.inputs.values())
@@ -188,7 +188,7 @@ class Expressions:
         return result.drop(flags + list(self.inputs))
 
     def condition(self) -> pl.Expr:
-        """Give the only expression as one that raises for rows on which it has no value, for a plan of Polars'."""
+        """Return the only expression as one for a Polars plan, which raises for rows in which it fails."""
         import polars as pl
 
         (expr,), failures = self.exprs, self.failures
@@ -208,7 +208,7 @@ class Expressions:
 
 
 class ColumnTypes(Mapping[str, pa.DataType]):
-    """The types of columns by name, each told when it is asked for.
+    """The types of columns by name, determined on request.
 
     Parameters
     ----------
@@ -255,7 +255,7 @@ def _constant_column(expression: Any, rows: int) -> pa.ChunkedArray:
 
 
 def refuse_cross_row(scalars: Collection[NamedScalar], where: str) -> None:
-    """Refuse expressions that read other rows than their own, where not all rows are at hand.
+    """Refuse expressions that read other rows than the current one, if not all rows are available.
 
     Parameters
     ----------
@@ -283,7 +283,7 @@ def refuse_cross_row(scalars: Collection[NamedScalar], where: str) -> None:
 def polars_errors_translated(
     scalars: Sequence[NamedScalar], *, without_rows: Callable[[], object] | None = None
 ) -> Iterator[None]:
-    """Have whatever Polars raises over expressions be windrow's own error, which shows the expressions as written.
+    """Translate Polars' errors to windrow's, which show the expressions as the user wrote them.
 
     Polars has errors of its own, panics that are no ``Exception``, and lets through Python's and Arrow's.
 

@@ -1,4 +1,4 @@
-"""What a plan says of its calls."""
+"""How a plan computes a call, as data."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
-"""Calls over more rows than memory holds: sorted on disk, then computed as a stream or in sections.
+"""Calls over more rows than fit in memory: sorted on disk, then computed as a stream or in sections.
 
-    batches -> sorted by the first order, spilled, merged -> stream answers the calls that this sort serves
-            -> sorted by the next order ...               -> stream answers the next calls   -> batches, in that order
+    batches -> sort by the first order, spill, merge -> a stream computes the calls that this order serves
+            -> sort by the next order ...            -> a stream computes the next calls   -> batches, in that order
 
 Ties keep the input order: sorts are stable, and after an earlier sort the row number is the last key.
 
-No step holds more than its share of the limit. A call that reads all following rows is computed in sections, which are
-read twice. If a frame needs a whole partition in memory and that exceeds the limit, MemoryLimitError names the call.
+Each step stays within its part of the memory limit. A call that reads all following rows is computed in sections, which
+are read twice. If a frame needs a whole partition in memory that exceeds the limit, MemoryLimitError names the call.
 """
 
 from __future__ import annotations

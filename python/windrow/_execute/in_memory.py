@@ -1,4 +1,4 @@
-"""The steps of a plan over a frame in memory whose columns are, or can be made, Arrow arrays."""
+"""Runs the steps of a plan over a frame in memory, whose columns are or become Arrow arrays."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ R = TypeVar("R")
 
 
 class WorkingColumns:
-    """The columns that steps may read: a frame's, made when they are asked for, and then those that steps add.
+    """The columns that steps may read: those of the frame, converted on request, and those that steps add.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class WorkingColumns:
         return self._cache[index]
 
     def field(self, index: int) -> pa.Field:
-        """Give the field of a column."""
+        """Return the field of a column."""
         if index >= self.width:
             return self._fields[index - self.width]
         if self._schema is not None:
@@ -65,18 +65,18 @@ class WorkingColumns:
         return pa.field("", self[index].type)
 
     def add(self, fields: Sequence[pa.Field], columns: Sequence[pa.ChunkedArray]) -> None:
-        """Put columns behind the others."""
+        """Append columns."""
         self._fields += fields
         self._added += columns
 
     def keep(self, positions: Sequence[int]) -> None:
-        """Let go of the columns added that are not among some."""
+        """Drop the added columns, except some."""
         kept = {i - self.width for i in positions}
         self._added = [c if i in kept else None for i, c in enumerate(self._added)]
 
 
 class ArrowRunner(Generic[R]):
-    """Runs steps over working columns; a host says what its result is by :meth:`project`.
+    """Runs steps over working columns; a host makes its result in :meth:`project`.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ class ArrowRunner(Generic[R]):
         self._explained = explained
 
     def evaluate(self, working: WorkingColumns, step: Evaluate) -> WorkingColumns:
-        """Let Polars evaluate scalars."""
+        """Evaluate scalars with Polars."""
         columns = _ColumnsByName(step.names, working)
         with self.run.stage("evaluate"):
             made = evaluate(step.scalars, columns, working.rows, self._options, working.checker, working.ordered)
@@ -112,7 +112,7 @@ class ArrowRunner(Generic[R]):
         return working
 
     def compute(self, working: WorkingColumns, step: Compute) -> WorkingColumns:
-        """Have the native module compute calls."""
+        """Compute calls with the native module."""
         table = input_table(
             step,
             working,
@@ -143,7 +143,7 @@ class ArrowRunner(Generic[R]):
 
 
 class _Explainer(ArrowRunner[None]):
-    """Runs steps for what is said of them."""
+    """Runs steps over no rows, to explain their calls."""
 
     def __init__(
         self,
@@ -158,7 +158,7 @@ class _Explainer(ArrowRunner[None]):
         self._type_name = type_name
 
     def compute(self, working: WorkingColumns, step: Compute) -> WorkingColumns:
-        """Have the native module compute calls, and name the types of their results."""
+        """Plan calls, and add columns without rows of their result types."""
         working = super().compute(working, step)
         if self._type_name is not None:
             fields = [working.field(len(step.names) + i) for i in range(len(step.calls))]
@@ -179,7 +179,7 @@ def explained_calls(
     presorted: bool = False,
     type_name: Callable[[BoundCall, pa.Field], str] | None = None,
 ) -> list[list[ExplainedCall]]:
-    """Run the steps of a plan over no rows, and say how the calls of each are computed.
+    """Run the steps of a plan over no rows, and return how their calls are computed.
 
     Parameters
     ----------
@@ -213,7 +213,7 @@ def explained_calls(
 
 
 class _ColumnsByName(Mapping[str, Any]):
-    """Columns by name, made only when they are asked for."""
+    """Columns by name, converted on request."""
 
     def __init__(self, names: Sequence[str], columns: WorkingColumns) -> None:
         self._positions = {n: i for i, n in enumerate(names)}

@@ -1,4 +1,4 @@
-"""One level of calls over record batches, in any order or already grouped and ordered."""
+"""One level of calls over record batches, unsorted or already grouped and sorted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Whether Python values become Arrow values whole: pyarrow cuts fractions, times and unknown keys without a word."""
+"""Checks that converting Python values to Arrow loses nothing.
+
+Without an error, pyarrow truncates fractions and times, and drops unknown keys of structs.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +18,12 @@ __all__ = ["fits", "same_fields"]
 
 # units of times, in nanoseconds
 _UNITS: Final = {"s": 1_000_000_000, "ms": 1_000_000, "us": 1_000, "ns": 1}
-# values of these types are whole in whatever type takes them, but for half floats
+# values of these types are never truncated by a type that accepts them, except half floats
 _WHOLE: Final = frozenset([int, bool, str, bytes, type(None)])
 
 
 def fits(values: Sequence[Any], data_type: pa.DataType) -> bool:
-    """Whether none of some values would lose something in a type that takes them.
+    """Whether values can be converted to a type, which accepts them, without loss.
 
     Parameters
     ----------
@@ -78,14 +81,14 @@ def _fits(value: Any, data_type: pa.DataType) -> bool:
 
 
 def _nanoseconds(value: Any) -> int:
-    """Give the nanoseconds of a time or a span beyond whole seconds."""
+    """Return the nanoseconds of a time or duration after the last full second."""
     micros = value.microseconds if isinstance(value, dt.timedelta) else getattr(value, "microsecond", 0)
     finer = getattr(value, "nanosecond", getattr(value, "nanoseconds", 0))
     return micros * 1_000 + finer
 
 
 def same_fields(source: pa.DataType, data_type: pa.DataType) -> bool:
-    """Whether a cast from one type to another invents or drops no field of a struct, at any depth."""
+    """Whether two types have the same struct fields at all levels, so that a cast adds and drops none."""
     if pa.types.is_struct(source) and pa.types.is_struct(data_type):
         fields = {source.field(i).name: source.field(i).type for i in range(source.num_fields)}
         names = {data_type.field(i).name: data_type.field(i).type for i in range(data_type.num_fields)}

@@ -23,13 +23,13 @@ SORT_MEMORY_FACTOR = 4
 #: What a task with a share of a partition may take where nobody set a limit: its worker stays below a gigabyte.
 SPLIT_TASK_LIMIT = 896 << 20
 
-# Bytes of a view of a text.
+# The bytes of a string view.
 _VIEW_BYTES = 16
 
-# The share of the limit that may be kept for the next allocation.
+# The fraction of the limit that may be retained for later allocations.
 _RETAINED_DIVISOR = 32
 
-# The least share of the limit that is left for rows, whatever the process holds beside them.
+# The minimum fraction of the limit for rows, however much memory the process uses for other things.
 _MIN_ROWS_DIVISOR = 4
 
 
@@ -90,7 +90,7 @@ def _array_bytes(column: pa.Array) -> int:
 
 
 def _list_view_bytes(column: pa.Array) -> int:
-    """Give the bytes of a slice of list views: a share of the values, which it has in common with other slices."""
+    """Estimate the bytes of a slice of list views, whose values are shared with other slices."""
     values = column.values
     slots = column.offsets.nbytes + column.sizes.nbytes
     shown = pc.sum(column.sizes.filter(column.is_valid())).as_py() or 0

@@ -1,4 +1,4 @@
-"""Plans of the native module: makes them, and turns what comes back into pyarrow objects."""
+"""Makes plans of the native module, and converts their results to pyarrow objects."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ ROW_PLACEHOLDER = "__windrow_rows"
 
 
 def explained_plan(plan: Plan, fields: Sequence[pa.Field], *, streamed: bool) -> list[ExplainedCall]:
-    """Say how a plan computes its calls, over rows that come sorted as a stream or over all at once.
+    """Return how a plan computes its calls, over a sorted stream or over all rows at once.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def kept_plan(
 
 
 def _native(call: BoundCall) -> dict[str, Any]:
-    """Give a call as the native module takes it."""
+    """Convert a call to the arguments of the native module."""
     frame = call.frame
     return {
         "function": call.function,
@@ -163,7 +163,7 @@ def _bound(bound: FrameBound) -> tuple[str, dict[str, Any] | None]:
 
 
 def _check_default(schema: pa.Schema, call: BoundCall) -> None:
-    """Refuse a default that its column's type would cut; what else does not fit the plan refuses."""
+    """Refuse a default that the column's type would truncate; the native plan refuses other misfits."""
     known = function_of(call.function) if call.user is None else None
     defaults = [i for i in known.positions("default") if i < len(call.args)] if known else []
     if not defaults:
@@ -181,7 +181,7 @@ def _check_default(schema: pa.Schema, call: BoundCall) -> None:
 
 
 def _check_condition(schema: pa.Schema, call: BoundCall) -> None:
-    """Refuse a condition of another type than boolean, whose column nobody has named."""
+    """Refuse a condition that is not boolean, if the user did not name its column."""
     index = (
         -1 if call.filter is None or not call.filter.startswith(HIDDEN_PREFIX) else schema.get_field_index(call.filter)
     )
@@ -192,7 +192,7 @@ def _check_condition(schema: pa.Schema, call: BoundCall) -> None:
 
 
 def refuse_extension(name: str, data_type: pa.DataType) -> None:
-    """Refuse a column of an extension type, at any depth: what it means is not what its storage holds.
+    """Refuse extension types at any depth: their storage does not show what the values mean.
 
     Parameters
     ----------
@@ -216,7 +216,7 @@ def refuse_extension(name: str, data_type: pa.DataType) -> None:
 
 
 def refuse_nested_runs(schema: pa.Schema, *, spills: bool) -> None:
-    """Refuse run ends that Arrow's Rust library cannot pass on: in unions, around nested values, on disk within lists.
+    """Refuse run-end encoding that arrow-rs does not support: in unions, of nested values, and on disk in lists.
 
     Parameters
     ----------
@@ -244,7 +244,7 @@ def _has_nested_runs(data_type: pa.DataType, *, inside: bool, spills: bool) -> b
         return _has_nested_runs(data_type.storage_type, inside=inside, spills=spills)
     if pa.types.is_run_end_encoded(data_type):
         return inside or data_type.value_type.num_fields > 0
-    # a batch whose lists are empty has no runs at all, which Arrow does not read back
+    # if all lists of a batch are empty it has no runs, and Arrow cannot read that back
     inside = inside or pa.types.is_union(data_type) or (spills and not pa.types.is_struct(data_type))
     return any(
         _has_nested_runs(data_type.field(i).type, inside=inside, spills=spills) for i in range(data_type.num_fields)
@@ -266,7 +266,7 @@ def _holds(data_type: pa.DataType, value: Any) -> bool:
 
 
 def output_fields(plan: Plan) -> list[pa.Field]:
-    """Give the fields of the new columns, in the order of the calls."""
+    """Return the fields of the new columns, in the order of the calls."""
     return list(pa.schema(plan.output_schema))
 
 
@@ -280,7 +280,7 @@ def input_table(
     checker: Checker | None = None,
     compared: frozenset[str] | None = None,
 ) -> pa.Table:
-    """Put the columns that calls read into a table for the native module.
+    """Make the table of the columns that calls read, for the native module.
 
     Parameters
     ----------
@@ -311,7 +311,7 @@ def input_table(
         compared = comparison_only_columns(step.calls)
 
     def validated(name: str, column: Any, may_be_null: bool) -> Any:
-        # text compares as its bytes do, which need not be text
+        # strings compare like their bytes, so these need not be UTF-8
         text = name not in compared or column.type not in BINARY_TYPES
         made = checker.validated(column, name, nullable=may_be_null, text=text)
         if text:

@@ -1,7 +1,8 @@
-"""Ordered categories: dictionaries whose codes order the values, which the native module knows as their texts alone.
+"""Ordered categories: dictionaries whose codes give the order of the values.
 
-A column may hold them and be of another type: an expression over them gives text. So what is known goes along with the
-columns, by their names, from an expression to the calls that read it, and from these to what reads their results.
+The native module sees only the strings of such a column. An expression over the column has the type string, but its
+values still have an order. Therefore the order is recorded by column name, and passed on from an expression to the
+calls that read it, and from a call to the expressions and calls that read its result.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ __all__ = [
 
 
 def refuse_comparison(ordered: Mapping[str, str], call: BoundCall) -> None:
-    """Refuse a call that compares categories with an order of their own: the native module compares their text.
+    """Refuse a call that compares ordered categories, because the native module would compare their strings.
 
     Parameters
     ----------
@@ -60,7 +61,7 @@ def refuse_comparison(ordered: Mapping[str, str], call: BoundCall) -> None:
 
 
 def display_name(name: str) -> str:
-    """Name a column as its user knows it."""
+    """Return the name of a column that the user knows."""
     text = hide_result_columns(name)
     if text != name:
         return text
@@ -68,12 +69,12 @@ def display_name(name: str) -> str:
 
 
 def ordered_columns(schema: pa.Schema) -> dict[str, str]:
-    """Give the names of the columns that hold ordered categories, for :func:`refuse_comparison`."""
+    """Return the names of the columns with ordered categories, for :func:`refuse_comparison`."""
     return {f.name: f.name for f in schema if has_ordered_categories(f.type)}
 
 
 def has_ordered_categories(data_type: pa.DataType) -> bool:
-    """Say whether values of a type are, or hold, ordered categories."""
+    """Whether values of a type are or contain ordered categories."""
     if pa.types.is_dictionary(data_type):
         return bool(data_type.ordered) or has_ordered_categories(data_type.value_type)
     return any(has_ordered_categories(data_type.field(i).type) for i in range(data_type.num_fields))
@@ -112,7 +113,7 @@ def ordered_results(
 
 
 def ordered_type(data_type: pa.DataType, *, text: bool = False) -> pa.DataType:
-    """Give a type whose dictionaries are ordered, also within lists; with ``text``, text becomes such a dictionary."""
+    """Return a type with ordered dictionaries, also in lists; with ``text``, strings become such dictionaries."""
     if pa.types.is_dictionary(data_type):
         return pa.dictionary(data_type.index_type, data_type.value_type, ordered=True)
     if text and _is_text(data_type):
@@ -125,7 +126,7 @@ def ordered_type(data_type: pa.DataType, *, text: bool = False) -> pa.DataType:
 
 
 def is_list(data_type: pa.DataType) -> bool:
-    """Whether a type is that of lists, of offsets or of views, as windrow's own results are."""
+    """Whether a type is a list or list view, the list types of windrow's results."""
     return bool(pa.types.is_list(data_type) or pa.types.is_large_list(data_type) or pa.types.is_list_view(data_type))
 
 

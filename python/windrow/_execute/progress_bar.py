@@ -1,4 +1,4 @@
-"""A bar in the terminal or the notebook for a run over batches: rows read, then rows answered, by tqdm."""
+"""A tqdm progress bar in a terminal or notebook: rows read, then rows computed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["Bar"]
 
 
 class Bar:
-    """Two bars, one after another. How many rows will come is seldom known, how many will leave is as soon as all came.
+    """Two bars, one after the other: the number of rows is usually unknown until all have been read.
 
     Raises
     ------
@@ -41,12 +41,12 @@ class Bar:
         self._shown = self._tqdm(desc="windrow: read", total=total, unit=" rows", unit_scale=True)
 
     def read(self, rows: int) -> None:
-        """Count rows that came."""
+        """Count rows that were read."""
         self._read += rows
         self._shown.update(rows)
 
     def all_read(self) -> None:
-        """Go on with the rows that have not left yet; those of a stream have, but for a few."""
+        """Show the second bar, for the rows still to be returned; a stream has already returned most."""
         if 2 * self._answered >= self._read:
             return
         self._answering = True
@@ -56,12 +56,12 @@ class Bar:
         )
 
     def answered(self, rows: int) -> None:
-        """Count rows that leave."""
+        """Count rows that are returned."""
         self._answered += rows
         if self._answering:
             self._shown.update(rows)
 
     def close(self) -> None:
-        """Leave the bar as it stands."""
+        """Close the bar and leave it on the screen."""
         if self._shown is not None:
             self._shown.close()

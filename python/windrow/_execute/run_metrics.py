@@ -1,9 +1,9 @@
-"""What a run of windrow did: rows, sections, bytes spilled, and where its time went.
+"""Metrics of a run: rows, sections, bytes spilled, and the time of each stage.
 
-    batches -> read -> sort -> summarise -> answer -> batches      one stage at a time has the clock
-                                                                   nobody has it while the caller has the batch
+    batches -> read -> sort -> summarise -> answer -> batches      each moment belongs to one stage, or to none
+                                                                   while the caller has the batch
 
-A run tells who asked (``wr.explain(..., metrics=True)``), and logs one line at INFO to the logger ``windrow``.
+A run reports to its caller (``wr.explain(..., metrics=True)``), and logs one line at INFO to the logger ``windrow``.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ _reporter: ContextVar[Report | None] = ContextVar("windrow_metrics", default=Non
 # Whether this worker's logger has its level from an operator's driver.
 _level_set_by_driver = False
 
-# Calls are named in a log line up to so many characters.
+# The maximum length of the calls in a log line.
 _MAX_CALLS_TEXT = 120
 _END: Any = object()
 
 
 @dataclass(slots=True, repr=False)
 class Metrics:
-    """The figures of one run.
+    """The metrics of one run.
 
     Parameters
     ----------
@@ -88,11 +88,11 @@ class Metrics:
     partition: int | None = None
 
     def __repr__(self) -> str:
-        """The figures as code."""
+        """The metrics as code."""
         return constructor_code(self, "wr.typing.Metrics")
 
     def __str__(self) -> str:
-        """Give the line that is logged."""
+        """Return the line that is logged."""
         where = "" if self.partition is None else f"partition {self.partition}: "
         peak = "" if self.peak_bytes is None else f", process peak {size_text(self.peak_bytes)}"
         return (
@@ -107,7 +107,7 @@ Report: TypeAlias = Callable[[Metrics], Any]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Measured:
-    """What the runs of one operator came to, which on Spark are one a task.
+    """The metrics of all runs of one operator; on Spark there is one run a task.
 
     Parameters
     ----------
@@ -121,11 +121,11 @@ class Measured:
     runs: Sequence[Metrics]
 
     def __repr__(self) -> str:
-        """The figures as code."""
+        """The metrics as code."""
         return constructor_code(self, "wr.typing.Measured")
 
     def total(self) -> Metrics:
-        """Give the sums of all runs; the peak and ``elapsed`` are those of the run that had most.
+        """Return the sums over all runs; the peak and ``elapsed`` are maxima.
 
         Returns
         -------
@@ -145,7 +145,7 @@ class Measured:
         return total
 
     def most_rows(self) -> int:
-        """Give the rows of the run that had most."""
+        """Return the rows of the run with the most rows."""
         return max((r.rows for r in self.runs), default=0)
 
 
@@ -180,7 +180,7 @@ class Run:
         self._since = 0.0
 
     def switch_stage(self, stage: str | None) -> str | None:
-        """Give the clock to a stage, or to nobody; say who had it."""
+        """Switch the clock to a stage, or to none; return the previous stage."""
         now, before = perf_counter(), self._stage
         if before is not None:
             seconds = self.metrics.seconds
@@ -190,7 +190,7 @@ class Run:
 
     @contextmanager
     def stage(self, stage: str) -> Iterator[None]:
-        """Give the clock to a stage for a block."""
+        """Measure a block as part of a stage."""
         before = self.switch_stage(stage)
         try:
             yield
@@ -198,7 +198,7 @@ class Run:
             self.switch_stage(before)
 
     def time_items(self, stage: str, items: Iterable[Item]) -> Iterator[Item]:
-        """Pass items on; making each is the stage's time, less what is another's."""
+        """Yield the items; the time to produce each counts for the stage, except the time of stages inside it."""
         remaining = iter(items)
         while True:
             before = self.switch_stage(stage)
@@ -212,7 +212,7 @@ class Run:
             del item  # the next is made without this one in memory
 
     def input(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Pass the batches on that come in, and count them."""
+        """Yield the input batches, and count them."""
         metrics, bar = self.metrics, self._bar
         if bar is not None:
             bar.begin(sum(b.num_rows for b in batches) if isinstance(batches, Sequence) else None)
@@ -226,12 +226,12 @@ class Run:
             bar.all_read()
 
     def output(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Pass the batches on that leave; with the last of them the run ends.
+        """Yield the output batches; the run ends after the last.
 
         Raises
         ------
         InternalError
-            Rows were lost or doubled on the way.
+            Rows were lost or duplicated.
         """
         begun = perf_counter()
         rows_out = 0
@@ -251,7 +251,7 @@ class Run:
         self.end(perf_counter() - begun)
 
     def end(self, elapsed: float) -> None:
-        """Tell the figures to those who listen."""
+        """Report the metrics."""
         logged = logging_enabled()
         if self._report is None and not logged:
             return
@@ -296,7 +296,7 @@ def measure(calls: Callable[[], str], rows: int, report: Report | None = None) -
 
 @contextmanager
 def capture() -> Iterator[list[Metrics]]:
-    """Listen to the runs that this thread ends within a block.
+    """Collect the metrics of the runs that end in this thread within a block.
 
     Yields
     ------
@@ -312,17 +312,17 @@ def capture() -> Iterator[list[Metrics]]:
 
 
 def current_reporter() -> Report | None:
-    """Give who listens to this thread, for work that another one will do."""
+    """Return the receiver of this thread's metrics, for work in another thread."""
     return _reporter.get()
 
 
 def logging_enabled() -> bool:
-    """Whether the log line is wanted here."""
+    """Whether the log line is enabled in this process."""
     return _log.isEnabledFor(logging.INFO)
 
 
 def log_in_task(wanted: bool) -> None:
-    """Have a Spark task log as the driver does: a worker's loggers are set up for warnings alone.
+    """Set the log level of a Spark task to the driver's; by default a worker logs only warnings.
 
     Parameters
     ----------
@@ -341,7 +341,7 @@ def log_in_task(wanted: bool) -> None:
 
 
 def size_text(size: int) -> str:
-    """Write a number of bytes as people read it.
+    """Format a number of bytes.
 
     Parameters
     ----------
@@ -367,7 +367,7 @@ def size_text(size: int) -> str:
 
 
 def seconds_text(seconds: dict[str, float]) -> str:
-    """Write seconds by stage, in the order in which the stages began; less than half a millisecond is left out.
+    """Format the seconds of each stage, in the order in which they began, without those below half a millisecond.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
-"""Sorted rows, computed section by section: read once for the summaries, and once for the results.
+"""Sorted rows computed section by section: read once for the summaries, and again for the results.
 
-    rows in order -> sections, kept -> summaries -> those of all sections, in order -> what lies around each -> answers
+    sorted rows -> sections, kept -> summaries -> exchange with all sections -> context of each section -> results
 
-So a result may depend on all rows of its partition although these exceed memory.
+So the result of a row can depend on all rows of its partition, although they do not fit in memory.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ def summarise_sections(rows: Iterable[pa.RecordBatch], plan: Plan, limit: int, r
 def _with_summaries(
     rows: Iterable[pa.RecordBatch], sections: Sections, limit: int, run: Run
 ) -> Iterator[tuple[pa.RecordBatch, bytes]]:
-    """Cut rows in order into sections, each with its summary."""
+    """Split sorted rows into sections, each with its summary."""
     for section in _cut_sections(rows, sections, limit):
         with run.stage("summarise"):
             summary = sections.summarise(section)
@@ -139,7 +139,7 @@ def _with_summaries(
 
 
 def _cut_sections(rows: Iterable[pa.RecordBatch], sections: Sections, limit: int) -> Iterator[pa.RecordBatch]:
-    """Cut rows in order where a section may begin."""
+    """Split sorted rows where a section may begin."""
     held: list[pa.RecordBatch] = []
     count, next_cut = 0, _MIN_ROWS
     for batch in rows:
@@ -168,7 +168,7 @@ def _concat(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
 
 
 class _SpillableBuffer:
-    """Batches that are read once more: in memory up to a limit, the rest in an unnamed file."""
+    """Batches that are read again: in memory up to a limit, the others in an unnamed file."""
 
     def __init__(self, limit: int, spill_dir: str | None, run: Run) -> None:
         self._limit, self._spill_dir = limit, spill_dir

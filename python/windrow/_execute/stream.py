@@ -1,6 +1,6 @@
-"""Operators over record batches: from an iterator of batches to an iterator of batches.
+"""Operators over record batches: an iterator of batches in, an iterator of batches out.
 
-batches -> level of calls -> level of calls -> ... -> Polars evaluates scalars over calls, columns are chosen
+batches -> level of calls -> level of calls -> ... -> scalars over calls (by Polars), choice of columns
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from .._model.names import HIDDEN_PREFIX, unused_name
 from .._plan.steps import Compute, Evaluate, NamedScalar, Project, StepPlan
-from ..exceptions import SpecError, shown
+from ..exceptions import DataError, SpecError, shown
 from ..settings import Options
 from .arrow_columns import as_single_array, empty_table
 from .evaluate import evaluate, refuse_cross_row
@@ -21,7 +21,7 @@ from .external_sort import ROW_NUMBER
 from .level import Level
 from .run_metrics import Report, Run, log_in_task, logging_enabled
 from .sectioned import ExchangeSummaries
-from .steps import run_steps
+from .steps import hint_at_backticks, run_steps, strings_named_as_columns
 from .user_functions import with_message_first
 from .worker import spark_task
 
@@ -76,7 +76,7 @@ class FinalProjection:
         return self._output_schema([*self.input_schema, *self.fields])
 
     def compute(self, batches: Iterable[pa.RecordBatch], run: Run) -> Iterator[pa.RecordBatch]:
-        """Give batches with the columns of the result."""
+        """Yield batches with the columns of the result."""
         schema = self.schema
         for batch in batches:
             with run.stage("evaluate"):
@@ -117,8 +117,12 @@ class Operator:
         *,
         shown: str | None = None,
         new: Sequence[int] = (),
+        strings: Sequence[tuple[str, str]] = (),
     ) -> None:
-        """Join levels of calls and the last step; ``new`` lists the positions of the new columns."""
+        """Join levels of calls and the last step.
+
+        ``new`` lists the positions of the new columns, ``strings`` the calls with a string that is a column's name.
+        """
         self.__name__ = "windrow"  # what Spark shows in its plan
         self.levels = list(levels)
         self.last = last
@@ -126,6 +130,7 @@ class Operator:
         self._options = options
         self._shown_text = shown
         self._new = list(new)
+        self._strings = list(strings)
         self._logs = logging_enabled()
 
     @property
@@ -140,7 +145,7 @@ class Operator:
 
     @property
     def schema(self) -> pa.Schema:
-        """The schema of the batches that leave: the input's columns and the new ones."""
+        """The schema of the output batches: the input's columns and the new ones."""
         return self._last_stage.schema
 
     @property
@@ -158,7 +163,7 @@ class Operator:
         return [row for level in self.levels for row in level.explain_rows(streamed=streamed)]
 
     def __repr__(self) -> str:
-        """The operator as SQL: a query over the batches that come."""
+        """The operator as SQL: a query over the input batches."""
         return f"SELECT *, {self._calls()}"
 
     def _calls(self) -> str:
@@ -221,7 +226,15 @@ class Operator:
     def _compute_batches(self, batches: Iterable[pa.RecordBatch], run: Run) -> Iterator[pa.RecordBatch]:
         for level in self.levels:
             batches = level.compute(batches, run, self.exchange)
-        return iter(batches) if self.last is None else self.last.compute(batches, run)
+        computed = iter(batches) if self.last is None else self.last.compute(batches, run)
+        return self._with_hints(computed) if self._strings else computed
+
+    def _with_hints(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        try:
+            yield from batches
+        except DataError as error:
+            hint_at_backticks(error, self._strings)
+            raise
 
 
 def _record_batches(batches: Any) -> Iterable[pa.RecordBatch]:
@@ -336,7 +349,10 @@ class _StreamRunner:
         result_positions = {name: index for index, (name, i) in enumerate(step.columns) if i >= plan.width}
         new = [result_positions[o.name] for o in plan.outputs if o.item is not None]
         shown = None if last is None and len(working.levels) == 1 else plan.shown()
-        return self._operator_class(working.levels, last, self._options, self._host_schema, shown=shown, new=new)
+        strings = strings_named_as_columns(plan)
+        return self._operator_class(
+            working.levels, last, self._options, self._host_schema, shown=shown, new=new, strings=strings
+        )
 
 
 def stream_operator(

@@ -1,4 +1,4 @@
-"""Works around arrow-rs, which applies a parent's slice offset twice to nested structs."""
+"""Works around a bug of arrow-rs, which applies a parent's slice offset twice to nested structs."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def without_offsets(array: pa.Array, *, is_child: bool = False) -> pa.Array:
 
 
 def _has_struct(data_type: pa.DataType) -> bool:
-    """Whether a type has a struct in it, at a place where offsets can be moved."""
+    """Whether a type contains a struct whose offset can be moved."""
     if pa.types.is_primitive(data_type):
         return False
     if pa.types.is_struct(data_type):
@@ -69,7 +69,7 @@ def _has_struct(data_type: pa.DataType) -> bool:
 
 
 def align_chunks(table: pa.Table) -> pa.Table:
-    """Cut the columns of a table at the same rows where Rust's Arrow may not be left to do it.
+    """Split the columns of a table at the same rows, if arrow-rs would slice them wrongly.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Rows of a column in any order, of types and lengths too that pyarrow's ``take`` does not know."""
+"""Takes rows of a column in any order, also for types and lengths that pyarrow's ``take`` does not support."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def take_rows(column: pa.ChunkedArray, rows: pa.Array) -> pa.ChunkedArray:
 
 
 def _take_large(chunks: list[pa.Array], rows: pa.Array) -> Iterator[pa.Array]:
-    """Take rows of more bytes than may be in one array: each chunk's in its order first, then in that of the rows."""
+    """Take rows with more bytes than one array can hold: first chunk by chunk, then in the order of ``rows``."""
     order = pc.sort_indices(rows)
     ascending = rows.take(order)
     taken, begin = [], 0
@@ -62,7 +62,7 @@ def _take_large(chunks: list[pa.Array], rows: pa.Array) -> Iterator[pa.Array]:
 
 
 def _plain_type(data_type: pa.DataType) -> pa.DataType:
-    """Give a type of the same values of which pyarrow takes rows: views have offsets, and runs are written out."""
+    """Return a type of the same values that pyarrow's ``take`` supports: no views and no run ends."""
     if data_type in WITHOUT_VIEWS:
         return WITHOUT_VIEWS[data_type]
     if isinstance(data_type, pa.BaseExtensionType):
@@ -97,7 +97,7 @@ def _plain(array: pa.Array) -> pa.Array:
 
 
 def _without_null_values(array: pa.DictionaryArray) -> pa.DictionaryArray:
-    """Give a dictionary array whose nulls are among its indices: pyarrow unifies no dictionaries with nulls."""
+    """Move a dictionary array's nulls to the indices: pyarrow cannot unify dictionaries that contain nulls."""
     valid = array.dictionary.is_valid()
     places = pc.subtract(pc.cumulative_sum(valid.cast(pa.int64())), 1)
     places = pc.if_else(valid, places, pa.scalar(None, pa.int64()))
@@ -110,7 +110,7 @@ def _has_dictionary(data_type: pa.DataType) -> bool:
 
 
 def _as_type(array: pa.Array, data_type: pa.DataType) -> pa.Array:
-    """Give an array of a plain type the type that it was made of."""
+    """Convert an array of a plain type back to its original type."""
     if array.type == data_type:
         return array
     if data_type in WITHOUT_VIEWS:

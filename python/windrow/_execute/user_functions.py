@@ -1,4 +1,4 @@
-"""Functions of the user's own, as the native module calls them: values go to Python, and results come back."""
+"""User-defined functions as the native module calls them: converts their arguments and results."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _POINTER: Final = struct.calcsize("P")
 
 
 class UserFunction:
-    """A function of the user's with what the native module needs of it: how values and results go to and fro."""
+    """A user-defined function, with the conversions of values and results that the native module needs."""
 
     kind: ClassVar[str]
     shallow: Final = _SHALLOW
@@ -75,17 +75,17 @@ class UserFunction:
 
     @property
     def constant(self) -> frozenset[type]:
-        """The types whose values nobody can change, beside Python's numbers and texts."""
+        """The types with immutable values, beside Python's numbers and strings."""
         numpy = sys.modules.get("numpy")
         return _CONSTANT if numpy is None else _CONSTANT | {numpy.dtype(c).type for c in "?bhilqBHILQefdFDmMUS"}
 
     def __reduce__(self) -> Any:
-        """Pickle the user's code by value where cloudpickle is there, as PySpark does: a notebook's classes too."""
+        """Pickle the user's code by value if cloudpickle is installed, like PySpark, for classes of a notebook."""
         return _restored, (type(self), _dumps(self.instance, self.name), self.returns, self.name, self.token)
 
     @staticmethod
     def values(column: pa.Array) -> list[Any]:
-        """Give a column as Python values; each is converted once, whatever the number of frames it lies in."""
+        """Return a column as Python values; each is converted once, however many frames contain it."""
         kind = column.type
         values: list[Any]
         if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind):
@@ -99,7 +99,7 @@ class UserFunction:
         return values
 
     def convert(self, results: list[Any]) -> pa.Array:
-        """Give results as a column of the declared type, refusing those that would lose a part in it."""
+        """Convert results to a column of the declared type; values that do not fit it exactly are refused."""
         results = _missing_to_none(results)
         try:
             column = pa.array(results, type=self.returns)
@@ -123,7 +123,7 @@ class UserFunction:
         )
 
     def column(self, results: Any, rows: int) -> pa.Array:
-        """Give what a function returned for many rows as a column, its length and type checked."""
+        """Convert the result of a vectorized function to a column; its length and type are checked."""
         if not isinstance(results, (pa.Array, pa.ChunkedArray)) and hasattr(results, "__arrow_c_stream__"):
             results = pa.chunked_array(results)
         if isinstance(results, (pa.Array, pa.ChunkedArray)):
@@ -153,7 +153,7 @@ class UserFunction:
             ) from error
 
     def call_user(self, *args: Any) -> Any:
-        """Call the user's function; what it raises is said of it by name."""
+        """Call the user's function; errors that it raises name it."""
         try:
             return self.instance(*args)
         except Exception as error:
@@ -167,7 +167,7 @@ class Aggregate(UserFunction):
     kind = "aggregate"
 
     def dumps(self, state: Any) -> bytes:
-        """Give a state as bytes, for a partition that goes on in a later batch of a stream."""
+        """Serialize a state, for a partition that continues in a later batch of a stream."""
         try:
             return pickle.dumps(state, pickle.HIGHEST_PROTOCOL)
         except Exception as error:
@@ -178,7 +178,7 @@ class Aggregate(UserFunction):
 
     @staticmethod
     def loads(state: bytes) -> Any:
-        """Give the state that ``dumps`` wrote."""
+        """Deserialize a state that ``dumps`` wrote."""
         return pickle.loads(state)
 
 
@@ -207,7 +207,7 @@ class Partitions(UserFunction):
 
 
 def _missing_to_none(results: list[Any]) -> list[Any]:
-    """Give results with None for what pandas has for missing values, and Arrow takes for values of some types."""
+    """Replace pandas' missing values in results by None; Arrow would accept some of them as values."""
     pandas = sys.modules.get("pandas")
     if pandas is None:
         return results
@@ -245,7 +245,7 @@ def _shown(value: Any) -> str:
 
 def _dumps(given: Any, name: str) -> bytes:
     pickler: Any = pickle
-    # PySpark brings its own: it is at hand where Spark is used, and too much to load where not
+    # PySpark's own copy is used only if PySpark is loaded already: loading it takes long
     for package, module in _PICKLERS:
         if package in sys.modules or (package != "pyspark" and find_spec(package) is not None):
             pickler = import_module(module)

@@ -1,7 +1,7 @@
-"""Arrow columns as they come in: what Arrow promises of them is checked before anything reads them.
+"""Validates Arrow columns before anything reads them.
 
-Arrow's C interface does not say how long a buffer is, and Rust and Polars take text for UTF-8: whoever takes a wrong
-offset or wrong text from it reads what is not there.
+Arrow's C interface does not contain the lengths of buffers, and Rust and Polars assume that strings are UTF-8. So an
+invalid offset or string would lead to a read outside of a buffer.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def _is_plain(data_type: pa.DataType) -> bool:
 
 
 class _BrokenError(Exception):
-    """A value is not what Arrow promises: its row, where it has one, and why."""
+    """A value violates Arrow's format: its row, if known, and the reason."""
 
     def __init__(self, row: int | None, why: str) -> None:
         super().__init__(why)
@@ -37,11 +37,11 @@ class _BrokenError(Exception):
 
 
 class _HiddenByNullError(Exception):
-    """The only broken values are under a null parent."""
+    """The only invalid values are under a null parent."""
 
 
 class Checker:
-    """Checks columns batch by batch; dictionaries that batches share, and columns that two calls read, once."""
+    """Validates columns batch by batch; shared dictionaries, and columns read by several calls, only once."""
 
     def __init__(self) -> None:
         #: By name, whether text was looked at, and whether nulls were refused: the column, and what it was made.
@@ -52,12 +52,12 @@ class Checker:
         self.rows = 0
 
     def end_batch(self, rows: int) -> None:
-        """Forget a batch's columns; its dictionaries are kept, as those of the next batch may be the same."""
+        """Forget a batch's columns, but keep its dictionaries: the next batch may share them."""
         self._columns.clear()
         self.rows += rows
 
     def validated(self, column: Any, name: str, *, nullable: bool = True, text: bool = True) -> Any:
-        """Check that offsets, views, indices and run ends lie within what they are into, and that text is UTF-8.
+        """Check that offsets, views, indices and run ends are within bounds, and that strings are UTF-8.
 
         Parameters
         ----------
@@ -104,7 +104,7 @@ class Checker:
             try:
                 made = self._validate_buffers(chunk, (name,))
             except _HiddenByNullError:
-                # what is null is copied as nothing
+                # values under nulls are not copied
                 made = self._validate_buffers(_copy_without_hidden(chunk), (name,))
             if not nullable:
                 _refuse_nulls(chunk, None)
@@ -118,7 +118,7 @@ class Checker:
         return without_offsets(with_buffers(made))
 
     def _validate_buffers(self, array: pa.Array, path: tuple[Any, ...]) -> pa.Array:
-        """Look at an array, and at no more of what it is nested in than it shows: batches are slices of one column."""
+        """Validate an array, and of its children only the part that it refers to: batches are slices of one column."""
         data_type = array.type
         if not len(array):
             array.validate()  # which has no buffers, perhaps
@@ -289,12 +289,12 @@ class Checker:
             self._validate_children(array, array.field(number), (*path, number), parent_row)
 
     def _validate_all(self, array: pa.Array) -> None:
-        """Have Arrow look at all but text, whose rows it does not tell."""
+        """Validate all but strings with Arrow, which does not report the rows of invalid strings."""
         _validate(array.view(as_binary_type(array.type)), full=True)
 
 
 def _validate(array: pa.Array, *, full: bool = False) -> None:
-    """Have Arrow look at an array, and find the row for it."""
+    """Validate an array with Arrow, and find the row of an error."""
     try:
         array.validate(full=full)
     except pa.ArrowException as error:
@@ -307,7 +307,7 @@ def _validate(array: pa.Array, *, full: bool = False) -> None:
 
 
 def _copy_without_hidden(array: pa.Array) -> pa.Array:
-    """Copy an array; of what is null nothing is copied."""
+    """Copy an array, without the values under nulls."""
     try:
         return array.take(pa.array(range(len(array)), pa.int64()))
     except pa.ArrowNotImplementedError:
@@ -319,7 +319,7 @@ def _is_binary(data_type: pa.DataType) -> bool:
 
 
 def _is_valid(array: pa.Array | None, row: int) -> bool:
-    """Whether a row is not null, without a scalar of it, which would read what a broken one points to."""
+    """Whether a row is not null; does not make a scalar, which would read an invalid value."""
     return array is None or bool(pc.is_valid(array.slice(row, 1))[0].as_py())
 
 
@@ -329,7 +329,7 @@ def _first_index(values: pa.Array, value: Any) -> int | None:
 
 
 def _same_buffers(one: pa.Array, other: pa.Array) -> bool:
-    """Whether two arrays are the same buffers."""
+    """Whether two arrays have the same buffers."""
     if one is other:
         return True
     if (len(one), one.offset, one.type) != (len(other), other.offset, other.type):
@@ -347,7 +347,7 @@ def _has_nulls(array: pa.Array) -> bool:
 
 
 def _refuse_nulls(array: pa.Array, parent: pa.Array | None, name: str | None = None) -> None:
-    """Refuse nulls that no null around them hides."""
+    """Refuse nulls that are not under a null parent."""
     if not _has_nulls(array):
         return
     nulls = pc.is_null(array)

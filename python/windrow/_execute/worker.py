@@ -1,4 +1,4 @@
-"""Where this process runs: the Spark task that it is, and the memory and directories that Spark gives it."""
+"""The Spark task in which this process runs, if any, with the memory and directories that Spark gives it."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from ..settings import Options, size_of
 
 __all__ = ["spark_task", "takes_list_views", "task_options"]
 
-# Masters that hold executors to their memory, and end those that take more.
+# Cluster managers that end executors which exceed their memory.
 _STRICT = ("yarn", "k8s")
 
 
 def spark_task() -> Any:
-    """Give the context of the Spark task that this is, or None."""
+    """Return the context of the Spark task that runs in this process, or None."""
     module = sys.modules.get("pyspark.taskcontext")
     return None if module is None else module.TaskContext.get()
 
 
 def takes_list_views() -> bool:
-    """Whether the Spark of this task reads list views as it reads lists: 4.0 does not."""
+    """Whether the Spark of this task can read list views; 4.0 cannot."""
     version = re.match(r"(\d+)\.(\d+)", str(getattr(sys.modules.get("pyspark"), "__version__", "")))
     return version is not None and (int(version[1]), int(version[2])) >= (4, 3)
 
 
 def task_options(options: Options, setting: Callable[[str], str | None]) -> Options:
-    """Give the settings of a Spark task: its limit and its directories, where nothing else was asked for.
+    """Return the settings for a Spark task: its memory limit and directories, unless the user set others.
 
     Parameters
     ----------
@@ -58,9 +58,9 @@ def task_options(options: Options, setting: Callable[[str], str | None]) -> Opti
 
 
 def _task_overhead(setting: Callable[[str], str | None]) -> int | None:
-    """Give a task's share of the memory beside the JVM's, where somebody set it and the executor is held to it.
+    """Return a task's part of the executor's memory outside the JVM, if it is configured and enforced.
 
-    Spark's own default, a tenth of the JVM's memory, says nothing of Python's needs, and so is nobody's limit.
+    Spark's default, a tenth of the JVM's memory, is not meant as a limit for Python, so it is not used.
     """
     overhead = setting("spark.executor.memoryOverhead")
     if not overhead or not (setting("spark.master") or "").startswith(_STRICT):

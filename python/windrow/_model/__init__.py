@@ -1,1 +1,1 @@
-"""What a user writes, as immutable values. Nothing in here knows a frame."""
+"""What a user writes, as immutable values: expressions, windows, calls. Nothing here depends on a frame."""

@@ -1,4 +1,4 @@
-"""The catalog of functions of the native module, as dataclasses."""
+"""The native module's catalog of functions, as dataclasses."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def _function(row: dict[str, Any]) -> Function:
 
 
 def function_of(name: str) -> Function | None:
-    """Give the function of a name or an alias, in lower case.
+    """Return the function of a name or an alias, in lower case.
 
     Parameters
     ----------
@@ -152,11 +152,11 @@ def function_of(name: str) -> Function | None:
 
 @cache
 def function_names() -> frozenset[str]:
-    """Give the names and aliases of windrow's own functions."""
+    """Return the names and aliases of windrow's functions."""
     return frozenset(_functions())
 
 
 def functions_within_group() -> list[str]:
-    """List the names of the functions to which ``WITHIN GROUP`` may be written, those whose key it is first."""
+    """List the functions that accept ``WITHIN GROUP``; first those whose argument is its key."""
     found = [(row.within_group, name) for name, row in _functions().items() if row.within_group is not None]
     return [name for _, name in sorted(found, key=lambda one: one[0])]

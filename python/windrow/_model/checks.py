@@ -1,4 +1,4 @@
-"""The refusal of a value that a field of the model cannot have."""
+"""Checks of the values of the model's fields."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Values as the Python code that makes them, for ``repr``: after ``import windrow as wr`` it gives an equal value.
+"""Python code for values, for ``repr``: after ``import windrow as wr`` the code gives an equal value.
 
-Values of the standard library are written with their modules, such as ``datetime.date(2024, 1, 1)``, but for
+Values of the standard library are written with their modules, such as ``datetime.date(2024, 1, 1)``, except
 ``Decimal('1.5')``.
 """
 

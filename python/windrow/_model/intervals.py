@@ -1,4 +1,4 @@
-"""Calendar intervals: months, days and microseconds, three amounts that no fixed length converts into one another."""
+"""Calendar intervals: months, days and microseconds, which have no fixed ratio to one another."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Interval:
     microseconds: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse parts that are no whole numbers, or that Spark and Arrow have no room for."""
+        """Refuse parts that are not integers, or out of the range of Spark and Arrow."""
         for name, most in (("months", 2**31), ("days", 2**31), ("microseconds", 2**63)):
             part = getattr(self, name)
             if type(part) is not int:
@@ -69,15 +69,15 @@ class Interval:
                 raise SpecError(f"Interval(): {name}={shown(part)} is too long")
 
     def __neg__(self) -> Interval:
-        """The interval of the same length the other way."""
+        """The negated interval."""
         return Interval(-self.months, -self.days, -self.microseconds)
 
     def __bool__(self) -> bool:
-        """Whether the interval is other than zero."""
+        """Whether the interval is not zero."""
         return bool(self.months or self.days or self.microseconds)
 
     def is_negative(self) -> bool:
-        """Whether no part points forwards and at least one points backwards."""
+        """Whether no part is positive and at least one is negative."""
         parts = (self.months, self.days, self.microseconds)
         return any(p < 0 for p in parts) and all(p <= 0 for p in parts)
 
@@ -276,7 +276,7 @@ def _unit(text: str) -> str | None:
 
 
 def length_key(value: object) -> tuple[str, int | float | Decimal] | None:
-    """Give a key that orders offsets of one kind, or None where two offsets of this kind have no fixed order.
+    """Return a key that orders offsets of one kind, or None if two such offsets have no fixed order.
 
     Parameters
     ----------

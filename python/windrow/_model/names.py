@@ -1,4 +1,4 @@
-"""The names of columns: looking them up, and making unique ones."""
+"""Column names: looking them up, and making them unique."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ HIDDEN_PREFIX = "__windrow"
 
 
 def quoted(name: str) -> str:
-    """Write a name in the quotes of Spark's SQL."""
+    """Quote a name with backticks, as in Spark's SQL."""
     return "`" + name.replace("`", "``") + "`"
 
 
 def check_text(text: str, role: str) -> str:
-    """Refuse text that no UTF-8 can hold: half of a surrogate pair, as ``json`` and ``os.fsdecode`` give it."""
+    """Refuse text that is not valid Unicode: half of a surrogate pair, as ``json`` and ``os.fsdecode`` return it."""
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -184,7 +184,7 @@ def unknown_column(name: str, columns: Sequence[str], display: str = "", role: R
 
 
 def no_window_call(text: str) -> SpecError:
-    """Make the error for a SQL item in which there is no window call."""
+    """Make the error for a SQL item without a window call."""
     query = python_text(f"SELECT {text} FROM frame") if len(text) <= 100 else "query"
     return SpecError(
         f"{shown(text)} has no window call, which is written fn(...) OVER (PARTITION BY ... ORDER BY ...); an "
@@ -193,27 +193,27 @@ def no_window_call(text: str) -> SpecError:
 
 
 def is_expression(text: str, columns: Sequence[str]) -> bool:
-    """Whether text that is no column's name is an expression over columns, as far as a look at it can say."""
+    """Whether text that is not a column name looks like an expression over columns."""
     return bool(_as_expression(text, columns)[0])
 
 
 def identifier(name: str) -> str:
-    """Write a column's name as SQL does, quoted where it must be."""
+    """Write a column name in SQL, quoted if necessary."""
     return name if _PLAIN_NAME.match(name) and name.lower() not in RESERVED else quoted(name)
 
 
 def python_text(text: str) -> str:
-    """Write text as Python does, in double quotes where it can be."""
+    """Write a string literal in Python, with double quotes if possible."""
     return f'"{text}"' if text.isprintable() and not set(text) & {'"', "\\"} else repr(text)
 
 
 def sql_text(text: str) -> str:
-    """Write text as SQL does."""
+    """Write a string literal in SQL."""
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
 def _instead(name: str, columns: Sequence[str], role: Role) -> str:
-    """Say how to write what is no column's name but an order, a list or an expression; nothing for all else."""
+    """Say how to write a name that is really an order, a list or an expression; empty for other names."""
     keys = [part.strip() for part in name.split(",")] if role in ("key", "order") else []
     made = [_as_key(key, columns, role)[0] for key in keys]
     if len(keys) > 1 and all(made):
@@ -225,7 +225,7 @@ def _instead(name: str, columns: Sequence[str], role: Role) -> str:
 
 
 def _as_key(key: str, columns: Sequence[str], role: Role) -> tuple[str, list[str]]:
-    """Write in Python what stands as text, and give the columns with names near to it; nothing where it is none."""
+    """Write a key given as text, such as ``x desc``, in Python, and list similar columns; empty if it is no key."""
     if key in columns:
         return python_text(key), []
     found = _DIRECTION.match(key) if role == "order" and len(key) <= _LONGEST else None
@@ -245,7 +245,7 @@ def _as_key(key: str, columns: Sequence[str], role: Role) -> tuple[str, list[str
 
 
 def _as_expression(text: str, columns: Sequence[str]) -> tuple[str, list[str]]:
-    """Write text as SQL if it is an expression that reads columns, and give the other columns with names near to it."""
+    """Write text as SQL if it is an expression over columns, and list the other columns with similar names."""
     if len(text) > _LONGEST or _OPERATOR.search(text) is None:
         return "", []
     plain = {c.lower() for c in columns if _PLAIN.match(c) and c.lower() not in RESERVED}

@@ -1,4 +1,4 @@
-"""The columns of a result, and what each of them is."""
+"""The columns of a result."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ class Output(Structural):
 
     @staticmethod
     def shown(outputs: Sequence[Output]) -> str:
-        """Write what is computed as SQL."""
+        """Return the SQL of the outputs."""
         return ", ".join(f"{o.item.sql} AS {identifier(o.name)}" for o in outputs if o.item is not None)
 
 
 def expression_of(output: Output) -> Expr:
-    """Give the expression that an item is.
+    """Return the expression of an item.
 
     Parameters
     ----------

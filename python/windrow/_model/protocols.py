@@ -1,6 +1,6 @@
-"""What windrow takes of other libraries, by its structure: none of them need be installed to name its type.
+"""Protocols for objects of other libraries, so that these need not be installed to name their types.
 
-Methods take any arguments here: a protocol only tells one library's objects from another's.
+Methods take any arguments here: a protocol only distinguishes one library's objects from another's.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class PolarsExpr(Protocol):
 
     @property
     def meta(self) -> Any:
-        """What Polars knows of the expression itself."""
+        """Polars' metadata of the expression."""
 
     def map_batches(self, *args: Any, **kwargs: Any) -> Any:
         """Apply a Python function."""
@@ -32,7 +32,7 @@ class SparkColumn(Protocol):
         """Compare, with nulls equal."""
 
     def isNotNull(self, *args: Any, **kwargs: Any) -> Any:  # noqa: N802 - PySpark's name
-        """Whether a value is there."""
+        """Whether the value is not null."""
 
 
 class SparkWindow(Protocol):
@@ -46,7 +46,7 @@ class SparkWindow(Protocol):
 
 
 class NumpyScalar(Protocol):
-    """One of numpy's numbers, times or texts; an array differs from it in that it has no hash."""
+    """A NumPy scalar: a number, a time or a string. Unlike an array it can be hashed."""
 
     def __hash__(self) -> int:
         """Hash the value."""
@@ -61,7 +61,7 @@ class NumpyScalar(Protocol):
 
 
 class NumpyArray(Protocol):
-    """A numpy array, or what becomes one."""
+    """A NumPy array, or an object that converts to one."""
 
     def __array__(self, *args: Any, **kwargs: Any) -> Any:
         """Give the array."""

@@ -14,7 +14,7 @@ Value = TypeVar("Value")
 
 
 def replace(value: Value, **changes: Any) -> Value:
-    """Give a dataclass's value with some of its fields changed, as :func:`dataclasses.replace` does.
+    """Return a copy of a dataclass value with some fields changed, as :func:`dataclasses.replace` does.
 
     That function inspects the fields at each call, which was slow for calls over small frames.
 

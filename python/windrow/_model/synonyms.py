@@ -1,4 +1,4 @@
-"""What to write for a name that windrow does not have: near names, and what other libraries' names are here."""
+"""What to write for a name that windrow does not have: a similar name, or windrow's for another library's name."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ import difflib
 import re
 from collections.abc import Iterable
 from functools import cache
+from opcode import opmap
+from types import FrameType
 from typing import Final
 
 from .catalog import Function, function_names, function_of
 
-__all__ = ["SPELLINGS", "instead_of_attribute", "instead_of_function", "near_names", "spelling"]
+__all__ = ["SPELLINGS", "instead_of_attribute", "instead_of_function", "is_import_from", "near_names", "spelling"]
 
-#: What to write in Python and in SQL, and the names that pandas, Polars, PySpark, DuckDB and others have for it. Where
-#: there is no SQL it is no function over rows.
+#: What to write in Python and in SQL, and the names that pandas, Polars, PySpark, DuckDB and others have for it. The
+#: SQL is empty where SQL has no such function.
 SPELLINGS: Final[tuple[tuple[str, str, str], ...]] = (
     ('wr.lag("x")', "lag(x)", "shift prev previous lagged"),
     ('wr.lead("x")', "lead(x)", "next"),
@@ -109,7 +111,7 @@ _MOVING_BY: Final = (
 
 
 def spelling(name: str) -> tuple[str, str] | None:
-    """Give what to write for what another library calls so.
+    """Give what to write in place of another library's name.
 
     Parameters
     ----------
@@ -119,7 +121,7 @@ def spelling(name: str) -> tuple[str, str] | None:
     Returns
     -------
     tuple of str, or None
-        In Python and in SQL; the latter is empty for what is no function over rows. None where no library has the name.
+        In Python and in SQL; the latter is empty where SQL has no such function. None where no library has the name.
     """
     plain = _plain(name)
     known = _spellings()
@@ -139,7 +141,7 @@ def spelling(name: str) -> tuple[str, str] | None:
 
 
 def near_names(name: str, known: Iterable[str]) -> list[str]:
-    """List up to three of the known names that come close to an unknown one, the closest first."""
+    """List up to three of the known names that are similar to an unknown one, the most similar first."""
     names: dict[str, str] = {}
     for one in sorted(known, key=lambda n: n[:1].isupper() != name[:1].isupper()):  # Window and window are two
         names.setdefault(_plain(one), one)
@@ -156,16 +158,21 @@ def instead_of_attribute(name: str, known: Iterable[str]) -> str:
     """Say what to write in place of an unknown attribute of the package, as the end of a message."""
     found = spelling(name)
     if found is not None:
-        return f"; write {found[0]}{_extent(found[0])}"
+        return f"; write {found[0]}{_note(found[0])}"
     near = near_names(name, known)
     return f"; did you mean {' or '.join(map(repr, near))}?" if near else "; dir(windrow) lists what it has"
+
+
+def is_import_from(frame: FrameType) -> bool:
+    """Whether a frame is at ``from module import name``, so that an unknown name is an ``ImportError``."""
+    return frame.f_code.co_code[frame.f_lasti] == opmap["IMPORT_FROM"]
 
 
 def instead_of_function(name: str) -> str:
     """Say what to write in place of an unknown function of SQL, as the end of a message."""
     found = spelling(name)
     if found is not None and found[1]:
-        return f"; write {found[1]}, in Python {found[0]}{_extent(found[0])}"
+        return f"; write {found[1]}, in Python {found[0]}{_note(found[0])}"
     near = near_names(name, function_names())
     if near:
         return "; did you mean " + " or ".join(f'"{n}"' for n in near) + "?"
@@ -178,11 +185,16 @@ def _takes_frame(sql: str) -> bool:
     return function is not None and function.takes_frame and sql.endswith(")") and " OVER " not in sql
 
 
-def _extent(python: str) -> str:
-    """Say which frame an offered spelling has, as the number is an example."""
+def _note(python: str) -> str:
+    """Say what to know about an offered spelling: its frame, as the number is an example; where pandas differs."""
+    note = ""
     if "rows=(-6, 0)" in python:
-        return " for the last 7 rows"
-    return " for the last 6 units of t and the row's own" if "range=(-6, 0)" in python else ""
+        note = " for the last 7 rows"
+    elif "range=(-6, 0)" in python:
+        note = " for the last 6 units of t and the row's own"
+    if python.startswith(("wr.skewness(", "wr.kurtosis(")):
+        note += ", the population's as in Polars and Spark (pandas corrects it for bias)"
+    return note
 
 
 def _plain(name: str) -> str:

@@ -13,5 +13,5 @@ _COUNT = count()
 
 
 def unique_token() -> str:
-    """Return a text that no other call returns, in any process; an object's id is given to another when it dies."""
+    """Return a string that no other call returns, in any process. An object's id would be reused after its end."""
     return f"{_PROCESS}-{os.getpid()}-{next(_COUNT)}"  # a fork has its parent's numbers

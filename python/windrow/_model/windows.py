@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from operator import index
-from typing import ClassVar, Any, Literal as OneOf, TypeAlias, get_args
+from typing import Any, ClassVar, Literal as OneOf, TypeAlias, get_args
 
 from ..exceptions import SpecError, short_traceback, shown
 from .checks import is_tuple_of, refuse_field

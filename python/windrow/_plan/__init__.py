@@ -1,1 +1,1 @@
-"""Outputs and the columns of a frame become what is computed, level by level."""
+"""Plans: from the outputs of a query and the columns of a frame to steps."""

@@ -1,6 +1,6 @@
 """Binds the items of a query to columns and plans its steps; scalar expressions become hidden columns.
 
-Nothing here depends on the kind of frame. A host looks columns up by a :class:`Resolver` of its own.
+Nothing here depends on the kind of frame. A host looks up columns with its own :class:`Resolver`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Calls bound to the columns of a frame, as immutable values that pickle.
+"""Calls bound to the columns of a frame, as immutable values that can be pickled.
 
-``windrow._execute.native`` alone converts them to the arguments of the native module.
+Only ``windrow._execute.native`` converts them to arguments of the native module.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class SortKey:
 
 @dataclass(frozen=True, slots=True)
 class FrameBound:
-    """Where a frame begins or ends: ``unbounded_preceding``, ``preceding`` and the like, with an offset or without."""
+    """A bound of a frame: ``unbounded_preceding``, ``preceding`` and the like, with or without an offset."""
 
     kind: str
     offset: Argument | None = None
@@ -121,7 +121,7 @@ class BoundCall:
         return [a.column for a in self.args if isinstance(a, ColumnArgument)]
 
     def literal(self, position: int) -> Any:
-        """Give the value of an argument; None where it is a column, or there is none."""
+        """Return the value of a literal argument; None if it is a column or missing."""
         argument = self.args[position] if position < len(self.args) else None
         return argument.value if isinstance(argument, LiteralArgument) else None
 

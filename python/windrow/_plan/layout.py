@@ -1,4 +1,4 @@
-"""The layout of a result: which working column each of its columns is."""
+"""The layout of a result: the working column of each of its columns."""
 
 from __future__ import annotations
 

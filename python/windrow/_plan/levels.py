@@ -1,9 +1,9 @@
-"""The levels in which calls inside calls are computed.
+"""Nested calls: the levels in which they are computed.
 
     v - lag(v) OVER w                    one call; then the host subtracts
     sum(row_number() OVER w) OVER w      row_number at level 0, sum at level 1
 
-Calls of one level read input columns and results of lower levels; between two levels, and after the last one, the host
+Calls of one level read input columns and results of lower levels. Between two levels, and after the last one, the host
 evaluates the scalar expressions over results.
 """
 

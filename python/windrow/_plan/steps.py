@@ -1,9 +1,9 @@
-"""The plan of steps that every host runs: scalars are evaluated, calls are computed, columns are chosen.
+"""The steps of a plan, which every host runs: evaluate scalars, compute calls, choose columns.
 
     v - lag(v) OVER w AS d       Compute lag(v) -> Evaluate v - that -> Project v, d
 
-Working columns are numbered once: the frame's come first, then those that each step adds. The numbers stay the same
-when a host drops columns.
+Working columns are numbered once: first the frame's, then those that each step adds. A column keeps its number when a
+host drops others.
 """
 
 from __future__ import annotations
@@ -167,7 +167,7 @@ class StepPlan:
         return {self.columns[len(s.names) + i]: c for s in self.computes() for i, c in enumerate(s.calls)}
 
     def shown(self) -> str:
-        """Write what is computed as SQL."""
+        """Return the SQL of the outputs."""
         return Output.shown(self.outputs)
 
 

@@ -1,8 +1,8 @@
-"""The window functions: one Python function per SQL function, each giving an immutable :class:`windrow.Call`.
+"""The window functions: one Python function per SQL function. Each returns an immutable :class:`windrow.Call`.
 
-An argument that is a string is a column's name. Other values go through ``wr.lit(value)``, SQL text through
-``wr.expr("a * b")``, and an expression object of the host (a ``polars.Expr``, a PySpark ``Column``) stands for itself.
-Arguments are checked against their types when the plan is made, before any row is read.
+A string argument is a column name. Write ``wr.lit(value)`` for a literal and ``wr.expr("a * b")`` for SQL. Expressions
+of the host (a ``polars.Expr``, a PySpark ``Column``) are accepted as they are. Arguments are checked against their
+types when the plan is made, before any row is read.
 """
 
 from __future__ import annotations

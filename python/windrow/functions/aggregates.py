@@ -1,4 +1,4 @@
-"""Aggregates: counts, sums, means and products, each over every frame."""
+"""Counts, sums, averages and products."""
 
 from __future__ import annotations
 
@@ -56,19 +56,19 @@ def count(*columns: IntoExpr) -> Call:
 
 @short_traceback
 def count_distinct(x: IntoExpr, *more: IntoExpr) -> Call:
-    """Count the frame's different values: ``count(x).distinct()``, under PySpark's name.
+    """Count the frame's distinct values: ``count(x).distinct()``, under PySpark's name.
 
     Parameters
     ----------
     x
         A column of any type that has an order.
     *more
-        Further columns: different combinations are counted.
+        Further columns: distinct combinations are counted.
 
     Returns
     -------
     Call
-        A bigint, never null; rows in which any of the columns is null are passed over.
+        A bigint, never null; rows in which any of the columns is null are ignored.
 
     Notes
     -----
@@ -119,7 +119,7 @@ def count_if(x: IntoExpr) -> Call:
 
 @short_traceback
 def sum(x: IntoExpr) -> Call:
-    """Add up the frame's values; nulls are passed over.
+    """Sum the frame's values; nulls are ignored.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ def sum(x: IntoExpr) -> Call:
 
 @short_traceback
 def sum_distinct(x: IntoExpr) -> Call:
-    """Add up the frame's different values: ``sum(x).distinct()``, under PySpark's name.
+    """Sum the frame's distinct values: ``sum(x).distinct()``, under PySpark's name.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ def sum_distinct(x: IntoExpr) -> Call:
 
     Notes
     -----
-    Counts per value are kept as rows enter and leave the frame: O(1) amortised per row for whole numbers and decimals
+    Counts per value are kept as rows enter and leave the frame: O(1) amortised per row for integers and decimals
     over moving frames, O(log n) for floats, which are never subtracted.
 
     Examples
@@ -186,7 +186,7 @@ def sum_distinct(x: IntoExpr) -> Call:
 
 @short_traceback
 def try_sum(x: IntoExpr) -> Call:
-    """Add up the frame's values, giving null where the sum overflows; nulls are passed over.
+    """Sum the frame's values, with null where the sum overflows; nulls are ignored.
 
     Parameters
     ----------
@@ -215,7 +215,7 @@ def try_sum(x: IntoExpr) -> Call:
 
 @short_traceback
 def avg(x: IntoExpr) -> Call:
-    """Average the frame's values; nulls are passed over.
+    """Average the frame's values; nulls are ignored.
 
     Parameters
     ----------
@@ -261,7 +261,7 @@ def mean(x: IntoExpr) -> Call:
 
 @short_traceback
 def try_avg(x: IntoExpr) -> Call:
-    """Average the frame's values, giving null where the mean overflows; nulls are passed over.
+    """Average the frame's values, with null where the average overflows; nulls are ignored.
 
     Parameters
     ----------
@@ -290,12 +290,12 @@ def try_avg(x: IntoExpr) -> Call:
 
 @short_traceback
 def product(x: IntoExpr) -> Call:
-    """Multiply the frame's values; nulls are passed over.
+    """Multiply the frame's values; nulls are ignored.
 
     Parameters
     ----------
     x
-        A numeric column, or text that holds numbers.
+        A numeric column, or strings that contain numbers.
 
     Returns
     -------
@@ -321,12 +321,12 @@ def product(x: IntoExpr) -> Call:
 
 @short_traceback
 def geometric_mean(x: IntoExpr) -> Call:
-    """Give the geometric mean of the frame's values, the n-th root of their product; nulls are passed over.
+    """Return the geometric mean of the frame's values, the n-th root of their product; nulls are ignored.
 
     Parameters
     ----------
     x
-        A numeric column, or text that holds numbers.
+        A numeric column, or strings that contain numbers.
 
     Returns
     -------
@@ -352,7 +352,7 @@ def geometric_mean(x: IntoExpr) -> Call:
 
 @short_traceback
 def geomean(x: IntoExpr) -> Call:
-    """Give the geometric mean: another name of :func:`geometric_mean`.
+    """Return the geometric mean: another name of :func:`geometric_mean`.
 
     Parameters
     ----------

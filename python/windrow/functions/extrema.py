@@ -1,4 +1,4 @@
-"""Extremes: the least and the greatest value, and what stands beside them."""
+"""Minimum and maximum, and the values of another column in the rows where they occur."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ __all__ = ["arg_max", "arg_min", "max", "max_by", "min", "min_by"]
 
 @short_traceback
 def min(x: IntoExpr) -> Call:
-    """Find the frame's smallest value; nulls are passed over.
+    """Return the frame's smallest value; nulls are ignored.
 
     Parameters
     ----------
     x
-        A column of any type that has an order. Text is ordered by its bytes, NaN is the greatest number.
+        A column of any type that has an order. Strings are ordered by their bytes; NaN is the largest number.
 
     Returns
     -------
@@ -42,12 +42,12 @@ def min(x: IntoExpr) -> Call:
 
 @short_traceback
 def max(x: IntoExpr) -> Call:
-    """Find the frame's greatest value; nulls are passed over.
+    """Return the frame's largest value; nulls are ignored.
 
     Parameters
     ----------
     x
-        A column of any type that has an order. Text is ordered by its bytes, NaN is the greatest number.
+        A column of any type that has an order. Strings are ordered by their bytes; NaN is the largest number.
 
     Returns
     -------
@@ -73,17 +73,17 @@ def max(x: IntoExpr) -> Call:
 
 @short_traceback
 def min_by(x: IntoExpr, y: IntoExpr, k: int | None = None) -> Call:
-    """Give the value of one column where another is least within the frame.
+    """Return the value of one column in the frame's row where another column is smallest.
 
     Parameters
     ----------
     x
         A column of any type.
     y
-        A column of any type that has an order; rows in which it is null are passed over. Of several rows with the
-        least value the last one counts, as in Spark.
+        A column of any type that has an order; rows in which it is null are ignored. If several rows have
+        the smallest value, the last of them counts, as in Spark.
     k
-        Give the values of the k least instead, as a list: the least first, of ties the earlier rows first.
+        Return a list instead, of the values where the other column is smallest: the smallest first, ties in row order.
 
     Returns
     -------
@@ -116,7 +116,7 @@ def min_by(x: IntoExpr, y: IntoExpr, k: int | None = None) -> Call:
 
 @short_traceback
 def arg_min(x: IntoExpr, y: IntoExpr, k: int | None = None) -> Call:
-    """Give the value of one column where another is least: another name of :func:`min_by`.
+    """Return the value of one column where another is smallest: another name of :func:`min_by`.
 
     Parameters
     ----------
@@ -137,17 +137,17 @@ def arg_min(x: IntoExpr, y: IntoExpr, k: int | None = None) -> Call:
 
 @short_traceback
 def max_by(x: IntoExpr, y: IntoExpr, k: int | None = None) -> Call:
-    """Give the value of one column where another is greatest within the frame.
+    """Return the value of one column in the frame's row where another column is largest.
 
     Parameters
     ----------
     x
         A column of any type.
     y
-        A column of any type that has an order; rows in which it is null are passed over. Of several rows with the
-        greatest value the last one counts, as in Spark.
+        A column of any type that has an order; rows in which it is null are ignored. If several rows have
+        the largest value, the last of them counts, as in Spark.
     k
-        Give the values of the k greatest instead, as a list: the greatest first, of ties the earlier rows first.
+        Return a list instead, of the values where the other column is largest: the largest first, ties in row order.
 
     Returns
     -------
@@ -180,7 +180,7 @@ def max_by(x: IntoExpr, y: IntoExpr, k: int | None = None) -> Call:
 
 @short_traceback
 def arg_max(x: IntoExpr, y: IntoExpr, k: int | None = None) -> Call:
-    """Give the value of one column where another is greatest: another name of :func:`max_by`.
+    """Return the value of one column where another is largest: another name of :func:`max_by`.
 
     Parameters
     ----------

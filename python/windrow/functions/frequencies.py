@@ -1,4 +1,4 @@
-"""Frequencies: how often the frame's values occur."""
+"""Functions of how often values occur: mode, entropy, distinct counts, histograms."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ __all__ = ["approx_count_distinct", "entropy", "histogram_numeric", "mode"]
 
 @short_traceback
 def mode(x: IntoExpr, deterministic: bool = False) -> Call:
-    """Give the frame's most frequent value; nulls are passed over.
+    """Return the frame's most frequent value; nulls are ignored.
 
-    ``.order_by(wr.desc(x))`` takes the greatest of several, as SQL's ``mode() WITHIN GROUP (ORDER BY x DESC)``.
+    ``.order_by(wr.desc(x))`` selects the largest of equally frequent values, as SQL's
+    ``mode() WITHIN GROUP (ORDER BY x DESC)``.
 
     Parameters
     ----------
     x
         A column of any type that has an order.
     deterministic
-        As in Spark; the answer is the same either way: of several values the least, where Spark's own choice is
-        arbitrary unless asked for it.
+        Accepted as in Spark, without an effect: of equally frequent values the result is always the smallest. Spark's
+        choice is arbitrary unless this is True.
 
     Returns
     -------
@@ -47,7 +48,7 @@ def mode(x: IntoExpr, deterministic: bool = False) -> Call:
 
 @short_traceback
 def entropy(x: IntoExpr) -> Call:
-    """Give Shannon's entropy of how often the frame's values occur, in bits; nulls are passed over.
+    """Return the Shannon entropy of the frequencies of the frame's values, in bits; nulls are ignored.
 
     Parameters
     ----------
@@ -61,7 +62,7 @@ def entropy(x: IntoExpr) -> Call:
 
     Notes
     -----
-    O(log n) amortised per row over moving frames: nothing is subtracted out of a running float.
+    O(log n) amortised per row over moving frames: no float is subtracted from a running sum.
 
     Examples
     --------
@@ -76,19 +77,19 @@ def entropy(x: IntoExpr) -> Call:
 
 @short_traceback
 def approx_count_distinct(x: IntoExpr, rsd: float | None = None) -> Call:
-    """Count the frame's different values; the answer is exact.
+    """Count the frame's distinct values; the result is exact.
 
     Parameters
     ----------
     x
         A column of any type that has an order.
     rsd
-        The error that Spark may make, taken as Spark takes it; windrow makes none.
+        The relative error allowed to Spark. It is checked as in Spark, but windrow's result is exact.
 
     Returns
     -------
     Call
-        A bigint, never null; nulls are passed over.
+        A bigint, never null; nulls are ignored.
 
     Raises
     ------
@@ -112,20 +113,20 @@ def approx_count_distinct(x: IntoExpr, rsd: float | None = None) -> Call:
 
 @short_traceback
 def histogram_numeric(x: IntoExpr, bins: int) -> Call:
-    """Gather the frame's values into bins of near values, each with its centre and its height; nulls are passed over.
+    """Return a histogram of the frame's values: bins, each with its centre and its number of values; nulls are ignored.
 
     Parameters
     ----------
     x
-        A column of numbers, durations, dates or moments.
+        A column of numbers, durations, dates or timestamps.
     bins
-        How many bins at most, from 2.
+        The maximum number of bins, at least 2.
 
     Returns
     -------
     Call
-        A list of structs of x, a centre of the column's own type, and y, a height (a double); null for a frame without
-        values.
+        A list of structs with the fields x, the centre (of the column's own type), and y, the number of values (a
+        double); null for a frame without values.
 
     Raises
     ------
@@ -134,7 +135,7 @@ def histogram_numeric(x: IntoExpr, bins: int) -> Call:
 
     Notes
     -----
-    Exact while a frame has no more different values than bins; beyond that, Ben-Haim's and Tom-Tov's streaming
+    Exact while a frame has no more distinct values than bins; beyond that, Ben-Haim's and Tom-Tov's streaming
     histogram, as Spark's: O(bins) amortised per row over moving frames.
 
     Examples

@@ -1,4 +1,4 @@
-"""Lists: the frame's values gathered, or joined as text."""
+"""The frame's values as a list, or joined to a string."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ __all__ = ["array_agg", "collect_list", "collect_set", "listagg", "string_agg"]
 
 @short_traceback
 def collect_list(x: IntoExpr) -> Call:
-    """Gather the frame's values into a list, in the order of its rows; nulls are passed over.
+    """Return the frame's values as a list, in row order; nulls are ignored.
 
     ``.respect_nulls()`` keeps nulls; ``.order_by(...)`` orders the values by other columns; ``.distinct()`` keeps each
-    once.
+    value once.
 
     Parameters
     ----------
@@ -28,8 +28,8 @@ def collect_list(x: IntoExpr) -> Call:
 
     Notes
     -----
-    Over frames without EXCLUDE and in the window's order, all lists share one copy of the values where the host takes
-    list views, O(1) per row; else the cost is that of the lists' lengths.
+    Over frames without EXCLUDE and in the window's order, all lists share one copy of the values if the host supports
+    list views: O(1) per row. Otherwise the cost is proportional to the lengths of the lists.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def collect_list(x: IntoExpr) -> Call:
 
 @short_traceback
 def array_agg(x: IntoExpr) -> Call:
-    """Gather the frame's values into a list: another name of :func:`collect_list`.
+    """Return the frame's values as a list: another name of :func:`collect_list`.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def array_agg(x: IntoExpr) -> Call:
 
 @short_traceback
 def collect_set(x: IntoExpr) -> Call:
-    """Gather the frame's different values into a list, in ascending order; nulls are passed over.
+    """Return the frame's distinct values as a list, in ascending order; nulls are ignored.
 
     Parameters
     ----------
@@ -78,8 +78,8 @@ def collect_set(x: IntoExpr) -> Call:
 
     Notes
     -----
-    The cost is that of the lists' lengths, beside O(1) amortised per row for the counts of values. -0.0 is given as
-    0.0, and all NaNs are one. Spark's order is that of a hash table.
+    Proportional to the lengths of the lists, and O(1) amortised per row for the counts of values. -0.0 becomes 0.0, and
+    all NaNs are one value. In Spark the order of the values is that of a hash table.
 
     Examples
     --------
@@ -94,26 +94,26 @@ def collect_set(x: IntoExpr) -> Call:
 
 @short_traceback
 def listagg(x: IntoExpr, delimiter: str | bytes | None = None) -> Call:
-    """Join the frame's values as texts, in the order of its rows; nulls are passed over.
+    """Join the frame's values to a string, in row order; nulls are ignored.
 
     ``.order_by(...)`` orders the values by other columns, as SQL's ``WITHIN GROUP (ORDER BY ...)``; ``.distinct()``
-    keeps each once.
+    keeps each value once.
 
     Parameters
     ----------
     x
-        A column of any type that has a text; bytes stay bytes.
+        A column of any type that can be cast to a string; bytes stay bytes.
     delimiter
-        What to put between two values; nothing by default.
+        What to write between two values; nothing by default.
 
     Returns
     -------
     Call
-        Text, or bytes for bytes; null for a frame without values.
+        A string, or bytes for bytes; null for a frame without values.
 
     Notes
     -----
-    The cost is that of the texts' lengths.
+    Proportional to the lengths of the results.
 
     Examples
     --------
@@ -130,14 +130,14 @@ def listagg(x: IntoExpr, delimiter: str | bytes | None = None) -> Call:
 
 @short_traceback
 def string_agg(x: IntoExpr, delimiter: str | bytes | None = None) -> Call:
-    """Join the frame's values as texts: another name of :func:`listagg`.
+    """Join the frame's values to a string: another name of :func:`listagg`.
 
     Parameters
     ----------
     x
-        A column of any type that has a text.
+        A column of any type that can be cast to a string.
     delimiter
-        What to put between two values; nothing by default.
+        What to write between two values; nothing by default.
 
     Returns
     -------

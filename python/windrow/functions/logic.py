@@ -1,4 +1,4 @@
-"""Booleans and bits."""
+"""Boolean and bitwise aggregates."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["any", "bit_and", "bit_or", "bit_xor", "bool_and", "bool_or", "every"
 
 @short_traceback
 def bool_and(x: IntoExpr) -> Call:
-    """Whether all of the frame's values are true; nulls are passed over.
+    """Whether all of the frame's values are true; nulls are ignored.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def every(x: IntoExpr) -> Call:
 
 @short_traceback
 def bool_or(x: IntoExpr) -> Call:
-    """Whether any of the frame's values is true; nulls are passed over.
+    """Whether any of the frame's values is true; nulls are ignored.
 
     Parameters
     ----------
@@ -122,12 +122,12 @@ def any(x: IntoExpr) -> Call:
 
 @short_traceback
 def bit_and(x: IntoExpr) -> Call:
-    """Give the bits that are set in all of the frame's values; nulls are passed over.
+    """Return the bitwise AND of the frame's values; nulls are ignored.
 
     Parameters
     ----------
     x
-        A column of whole numbers.
+        A column of integers.
 
     Returns
     -------
@@ -151,12 +151,12 @@ def bit_and(x: IntoExpr) -> Call:
 
 @short_traceback
 def bit_or(x: IntoExpr) -> Call:
-    """Give the bits that are set in any of the frame's values; nulls are passed over.
+    """Return the bitwise OR of the frame's values; nulls are ignored.
 
     Parameters
     ----------
     x
-        A column of whole numbers.
+        A column of integers.
 
     Returns
     -------
@@ -180,12 +180,12 @@ def bit_or(x: IntoExpr) -> Call:
 
 @short_traceback
 def bit_xor(x: IntoExpr) -> Call:
-    """Give the bits that are set in an odd number of the frame's values; nulls are passed over.
+    """Return the bitwise XOR of the frame's values; nulls are ignored.
 
     Parameters
     ----------
     x
-        A column of whole numbers.
+        A column of integers.
 
     Returns
     -------

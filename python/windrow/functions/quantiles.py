@@ -1,4 +1,4 @@
-"""Quantiles: the median, and values at a share of the frame's ordered values."""
+"""Quantiles: the median, and values at a fraction of the frame's sorted values."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ __all__ = [
 
 @short_traceback
 def median(x: IntoExpr) -> Call:
-    """Give the frame's middle value, between the middle two if there are two; nulls are passed over.
+    """Return the frame's median, the mean of the middle two if the number of values is even; nulls are ignored.
 
     Parameters
     ----------
     x
-        A numeric column, text that holds numbers, or a column of durations or intervals.
+        A numeric column, strings that contain numbers, or a column of durations or intervals.
 
     Returns
     -------
@@ -37,9 +37,9 @@ def median(x: IntoExpr) -> Call:
 
     Notes
     -----
-    One sort, then O(1) per share and row that enters or leaves the frame; where bounds are each row's own, O(log n)
-    per row and share, by a wavelet matrix, with two bits a row for each of its levels.
-    Spark knows it over whole partitions only.
+    One sort, then O(1) per fraction and row that enters or leaves the frame; if bounds are columns, O(log n)
+    per row and fraction, by a wavelet matrix, with two bits a row for each of its levels.
+    Spark supports it over whole partitions only.
 
     Examples
     --------
@@ -55,32 +55,32 @@ def median(x: IntoExpr) -> Call:
 
 @short_traceback
 def percentile(x: IntoExpr, p: float | Sequence[float], frequency: IntoExpr = None) -> Call:
-    """Give the value at a share of the way through the frame's ordered values, interpolated; nulls are passed over.
+    """Return the value at a fraction of the frame's sorted values, interpolated; nulls are ignored.
 
     Parameters
     ----------
     x
-        A numeric column, text that holds numbers, or a column of durations or intervals.
+        A numeric column, strings that contain numbers, or a column of durations or intervals.
     p
-        A share from 0 to 1, or several of them in a list.
+        A fraction from 0 to 1, or a list of fractions.
     frequency
-        A column of whole numbers: how often each value counts; zero and null pass over it.
+        A column of integers: how often each value counts; values with zero or null are ignored.
 
     Returns
     -------
     Call
-        A double, or the column's own type for durations and intervals; a list of these for several shares; null for a
-        frame without values.
+        A double, or the column's own type for durations and intervals; a list of these for several fractions. Null for
+        a frame without values.
 
     Raises
     ------
     SpecError
-        When the plan is made, if a share is null or not between 0 and 1.
+        When the plan is made, if a fraction is null or not between 0 and 1.
 
     Notes
     -----
-    One sort, then O(1) per share and row that enters or leaves the frame; where bounds are each row's own, O(log n)
-    per row and share, by a wavelet matrix, with two bits a row for each of its levels.
+    One sort, then O(1) per fraction and row that enters or leaves the frame; if bounds are columns, O(log n)
+    per row and fraction, by a wavelet matrix, with two bits a row for each of its levels.
     With a frequency, O(W log n) for a frame of W rows.
 
     Examples
@@ -97,33 +97,33 @@ def percentile(x: IntoExpr, p: float | Sequence[float], frequency: IntoExpr = No
 
 @short_traceback
 def percentile_cont(x: IntoExpr, p: float | Sequence[float]) -> Call:
-    """Give the value at a share of the way through the frame's ordered values, interpolated; nulls are passed over.
+    """Return the value at a fraction of the frame's sorted values, interpolated; nulls are ignored.
 
-    ``.order_by(wr.desc(x))`` counts from the greatest value down, as SQL's ``WITHIN GROUP (ORDER BY x DESC)``.
+    ``.order_by(wr.desc(x))`` sorts in descending order, as SQL's ``WITHIN GROUP (ORDER BY x DESC)``.
 
     Parameters
     ----------
     x
-        A numeric column, text that holds numbers, or a column of durations or intervals.
+        A numeric column, strings that contain numbers, or a column of durations or intervals.
     p
-        A share from 0 to 1, or several of them in a list.
+        A fraction from 0 to 1, or a list of fractions.
 
     Returns
     -------
     Call
-        A double, or the column's own type for durations and intervals; a list of these for several shares; null for a
-        frame without values.
+        A double, or the column's own type for durations and intervals; a list of these for several fractions. Null for
+        a frame without values.
 
     Raises
     ------
     SpecError
-        When the plan is made, if a share is null or not between 0 and 1.
+        When the plan is made, if a fraction is null or not between 0 and 1.
 
     Notes
     -----
-    One sort, then O(1) per share and row that enters or leaves the frame; where bounds are each row's own, O(log n)
-    per row and share, by a wavelet matrix, with two bits a row for each of its levels.
-    Spark knows it over whole partitions only.
+    One sort, then O(1) per fraction and row that enters or leaves the frame; if bounds are columns, O(log n)
+    per row and fraction, by a wavelet matrix, with two bits a row for each of its levels.
+    Spark supports it over whole partitions only.
 
     Examples
     --------
@@ -141,14 +141,14 @@ def percentile_cont(x: IntoExpr, p: float | Sequence[float]) -> Call:
 
 @short_traceback
 def quantile_cont(x: IntoExpr, p: float | Sequence[float]) -> Call:
-    """Give the value at a share, interpolated: DuckDB's name of :func:`percentile_cont`.
+    """Return the value at a fraction, interpolated: DuckDB's name of :func:`percentile_cont`.
 
     Parameters
     ----------
     x
-        A numeric column, text that holds numbers, or a column of durations or intervals.
+        A numeric column, strings that contain numbers, or a column of durations or intervals.
     p
-        A share from 0 to 1, or several of them in a list.
+        A fraction from 0 to 1, or a list of fractions.
 
     Returns
     -------
@@ -160,33 +160,33 @@ def quantile_cont(x: IntoExpr, p: float | Sequence[float]) -> Call:
 
 @short_traceback
 def percentile_disc(x: IntoExpr, p: float | Sequence[float]) -> Call:
-    """Give the first of the frame's ordered values that lies at or beyond a share of the way; nulls are passed over.
+    """Return the first of the frame's sorted values at or after a fraction; nulls are ignored.
 
-    ``.order_by(wr.desc(x))`` counts from the greatest value down, as SQL's ``WITHIN GROUP (ORDER BY x DESC)``.
+    ``.order_by(wr.desc(x))`` sorts in descending order, as SQL's ``WITHIN GROUP (ORDER BY x DESC)``.
 
     Parameters
     ----------
     x
-        A column of any type that has a share: numbers, text that holds numbers, durations, dates and moments.
+        A column of numbers, strings that contain numbers, durations, dates and timestamps.
     p
-        A share from 0 to 1, or several of them in a list.
+        A fraction from 0 to 1, or a list of fractions.
 
     Returns
     -------
     Call
-        A double for numbers, as in Spark, else the column's own type; a list of these for several shares; null for a
+        A double for numbers, as in Spark, else the column's own type; a list of these for several fractions; null for a
         frame without values.
 
     Raises
     ------
     SpecError
-        When the plan is made, if a share is null or not between 0 and 1.
+        When the plan is made, if a fraction is null or not between 0 and 1.
 
     Notes
     -----
-    One sort, then O(1) per share and row that enters or leaves the frame; where bounds are each row's own, O(log n)
-    per row and share, by a wavelet matrix, with two bits a row for each of its levels.
-    Spark knows it over whole partitions only.
+    One sort, then O(1) per fraction and row that enters or leaves the frame; if bounds are columns, O(log n)
+    per row and fraction, by a wavelet matrix, with two bits a row for each of its levels.
+    Spark supports it over whole partitions only.
 
     Examples
     --------
@@ -201,14 +201,14 @@ def percentile_disc(x: IntoExpr, p: float | Sequence[float]) -> Call:
 
 @short_traceback
 def quantile_disc(x: IntoExpr, p: float | Sequence[float]) -> Call:
-    """Give the first value at or beyond a share: DuckDB's name of :func:`percentile_disc`.
+    """Return the first value at or after a fraction: DuckDB's name of :func:`percentile_disc`.
 
     Parameters
     ----------
     x
-        A numeric column, text that holds numbers, or a column of durations or intervals.
+        A numeric column, strings that contain numbers, or a column of durations or intervals.
     p
-        A share from 0 to 1, or several of them in a list.
+        A fraction from 0 to 1, or a list of fractions.
 
     Returns
     -------
@@ -220,31 +220,31 @@ def quantile_disc(x: IntoExpr, p: float | Sequence[float]) -> Call:
 
 @short_traceback
 def percentile_approx(x: IntoExpr, p: float | Sequence[float], accuracy: int = 10000) -> Call:
-    """Give the value at a share of the frame's ordered values, of their own type; nulls are passed over.
+    """Return the value at a fraction of the frame's sorted values, not interpolated; nulls are ignored.
 
     Parameters
     ----------
     x
-        A column of numbers, durations, dates or moments, or text that holds numbers.
+        A column of numbers, durations, dates or timestamps, or strings that contain numbers.
     p
-        A share from 0 to 1, or several of them in a list.
+        A fraction from 0 to 1, or a list of fractions.
     accuracy
-        Taken as Spark takes it; the answer is exact whatever it is.
+        Accepted as in Spark; the result is always exact.
 
     Returns
     -------
     Call
-        The column's own type, or a list of it for several shares; null for a frame without values.
+        The column's own type, or a list of it for several fractions; null for a frame without values.
 
     Raises
     ------
     SpecError
-        When the plan is made, if a share is null or not between 0 and 1, or the accuracy not positive.
+        When the plan is made, if a fraction is null or not between 0 and 1, or the accuracy not positive.
 
     Notes
     -----
-    One sort, then O(1) per share and row that enters or leaves the frame; where bounds are each row's own, O(log n)
-    per row and share, by a wavelet matrix, with two bits a row for each of its levels.
+    One sort, then O(1) per fraction and row that enters or leaves the frame; if bounds are columns, O(log n)
+    per row and fraction, by a wavelet matrix, with two bits a row for each of its levels.
 
     Examples
     --------
@@ -260,16 +260,16 @@ def percentile_approx(x: IntoExpr, p: float | Sequence[float], accuracy: int = 1
 
 @short_traceback
 def approx_percentile(x: IntoExpr, p: float | Sequence[float], accuracy: int = 10000) -> Call:
-    """Give the value at a share: another name of :func:`percentile_approx`.
+    """Return the value at a fraction: another name of :func:`percentile_approx`.
 
     Parameters
     ----------
     x
-        A column of numbers, durations, dates or moments.
+        A column of numbers, durations, dates or timestamps.
     p
-        A share from 0 to 1, or several of them in a list.
+        A fraction from 0 to 1, or a list of fractions.
     accuracy
-        Taken as Spark takes it.
+        Accepted as in Spark.
 
     Returns
     -------
@@ -282,12 +282,12 @@ def approx_percentile(x: IntoExpr, p: float | Sequence[float], accuracy: int = 1
 
 @short_traceback
 def mad(x: IntoExpr) -> Call:
-    """Give the median distance of the frame's values from their median; nulls are passed over.
+    """Return the median absolute deviation, the median of the values' distances from their median; nulls are ignored.
 
     Parameters
     ----------
     x
-        A numeric column, text that holds numbers, or a column of durations or intervals.
+        A numeric column, strings that contain numbers, or a column of durations or intervals.
 
     Returns
     -------
@@ -296,7 +296,7 @@ def mad(x: IntoExpr) -> Call:
 
     Notes
     -----
-    One sort, then a few steps per row that enters or leaves the frame; where bounds are each row's own, O(log W)
+    One sort, then a few steps per row that enters or leaves the frame; if bounds are columns, O(log W)
     steps of O(log n) per row for frames of W rows, by a wavelet matrix.
 
     Examples

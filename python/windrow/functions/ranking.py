@@ -1,4 +1,4 @@
-"""Ranking functions: a row's place in its partition."""
+"""Ranking functions: the position of a row in its partition."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ __all__ = ["cume_dist", "dense_rank", "ntile", "percent_rank", "rank", "row_numb
 
 @short_traceback
 def row_number() -> Call:
-    """Number the partition's rows from 1 in the window's order; ties keep the order they came in.
+    """Number the partition's rows from 1 in the window's order; ties are numbered in input order.
 
-    With ``.order_by(...)`` it takes a frame, and says where the row stands among the frame's rows by that order.
+    With ``.order_by(...)`` it takes a frame, and ranks the row among the frame's rows by that order.
 
     Returns
     -------
@@ -42,9 +42,9 @@ def row_number() -> Call:
 
 @short_traceback
 def rank() -> Call:
-    """Rank the partition's rows in the window's order; ties share a rank, and the next rank skips as many.
+    """Rank the partition's rows in the window's order; ties share a rank, and ranks after them are skipped.
 
-    With ``.order_by(...)`` it takes a frame, and says where the row stands among the frame's rows by that order.
+    With ``.order_by(...)`` it takes a frame, and ranks the row among the frame's rows by that order.
 
     Returns
     -------
@@ -79,7 +79,7 @@ def rank() -> Call:
 def dense_rank() -> Call:
     """Rank the partition's rows in the window's order; ties share a rank, and no rank is skipped.
 
-    With ``.order_by(...)`` it takes a frame, and says where the row stands among the frame's rows by that order.
+    With ``.order_by(...)`` it takes a frame, and ranks the row among the frame's rows by that order.
 
     Returns
     -------
@@ -108,9 +108,9 @@ def dense_rank() -> Call:
 
 @short_traceback
 def percent_rank() -> Call:
-    """Give each row's rank as a fraction of the partition: ``(rank - 1) / (rows - 1)``, and 0.0 for a lone row.
+    """Return each row's relative rank in the partition: ``(rank - 1) / (rows - 1)``, and 0.0 for a lone row.
 
-    With ``.order_by(...)`` it takes a frame, and says where the row stands among the frame's rows by that order.
+    With ``.order_by(...)`` it takes a frame, and ranks the row among the frame's rows by that order.
 
     Returns
     -------
@@ -139,9 +139,9 @@ def percent_rank() -> Call:
 
 @short_traceback
 def cume_dist() -> Call:
-    """Give the fraction of the partition's rows that come no later than the row and its ties.
+    """Return the fraction of the partition's rows that are ordered before the row or equal to it.
 
-    With ``.order_by(...)`` it takes a frame, and says where the row stands among the frame's rows by that order.
+    With ``.order_by(...)`` it takes a frame, and ranks the row among the frame's rows by that order.
 
     Returns
     -------
@@ -170,9 +170,9 @@ def cume_dist() -> Call:
 
 @short_traceback
 def ntile(n: IntoExpr = 1) -> Call:
-    """Deal the partition's rows, in order, into n buckets whose sizes differ by one at most, and number these from 1.
+    """Split the partition's sorted rows into n buckets whose sizes differ by at most one; return the bucket, from 1.
 
-    With ``.order_by(...)`` it takes a frame, and says where the row stands among the frame's rows by that order.
+    With ``.order_by(...)`` it takes a frame, and ranks the row among the frame's rows by that order.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Regressions: the straight line through the frame's pairs, its dependent variable first."""
+"""Linear regression over the frame's pairs of y and x."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ __all__ = [
 
 @short_traceback
 def regr_count(y: IntoExpr, x: IntoExpr) -> Call:
-    """Count the frame's pairs in which neither is null.
+    """Count the frame's rows in which neither y nor x is null.
 
     Parameters
     ----------
     y
         The dependent variable, a numeric column: first, as in SQL.
     x
-        The independent variable; rows in which either is null are passed over.
+        The independent variable; rows in which either is null are ignored.
 
     Returns
     -------
@@ -59,7 +59,7 @@ def regr_avgx(y: IntoExpr, x: IntoExpr) -> Call:
     y
         The dependent variable, a numeric column: first, as in SQL.
     x
-        The independent variable; rows in which either is null are passed over.
+        The independent variable; rows in which either is null are ignored.
 
     Returns
     -------
@@ -90,7 +90,7 @@ def regr_avgy(y: IntoExpr, x: IntoExpr) -> Call:
     y
         The dependent variable, a numeric column: first, as in SQL.
     x
-        The independent variable; rows in which either is null are passed over.
+        The independent variable; rows in which either is null are ignored.
 
     Returns
     -------
@@ -114,14 +114,14 @@ def regr_avgy(y: IntoExpr, x: IntoExpr) -> Call:
 
 @short_traceback
 def regr_slope(y: IntoExpr, x: IntoExpr) -> Call:
-    """Give the slope of the line that fits the frame's pairs best (least squares).
+    """Return the slope of the least-squares line through the frame's pairs.
 
     Parameters
     ----------
     y
         The dependent variable, a numeric column: first, as in SQL.
     x
-        The independent variable; rows in which either is null are passed over.
+        The independent variable; rows in which either is null are ignored.
 
     Returns
     -------
@@ -130,7 +130,7 @@ def regr_slope(y: IntoExpr, x: IntoExpr) -> Call:
 
     Notes
     -----
-    O(1) amortised per row over moving frames, by two stacks of merged moments; nothing is subtracted out.
+    O(1) amortised per row over moving frames, by two stacks of merged moments; values are never subtracted.
 
     Examples
     --------
@@ -145,14 +145,14 @@ def regr_slope(y: IntoExpr, x: IntoExpr) -> Call:
 
 @short_traceback
 def regr_intercept(y: IntoExpr, x: IntoExpr) -> Call:
-    """Give the value at x = 0 of the line that fits the frame's pairs best (least squares).
+    """Return the intercept of the least-squares line through the frame's pairs: its value at x = 0.
 
     Parameters
     ----------
     y
         The dependent variable, a numeric column: first, as in SQL.
     x
-        The independent variable; rows in which either is null are passed over.
+        The independent variable; rows in which either is null are ignored.
 
     Returns
     -------
@@ -161,7 +161,7 @@ def regr_intercept(y: IntoExpr, x: IntoExpr) -> Call:
 
     Notes
     -----
-    O(1) amortised per row over moving frames, by two stacks of merged moments; nothing is subtracted out.
+    O(1) amortised per row over moving frames, by two stacks of merged moments; values are never subtracted.
 
     Examples
     --------
@@ -176,14 +176,14 @@ def regr_intercept(y: IntoExpr, x: IntoExpr) -> Call:
 
 @short_traceback
 def regr_r2(y: IntoExpr, x: IntoExpr) -> Call:
-    """Give how much of the dependent variable the line explains: the square of the correlation.
+    """Return the coefficient of determination (R squared) of the least-squares line: the squared correlation.
 
     Parameters
     ----------
     y
         The dependent variable, a numeric column: first, as in SQL.
     x
-        The independent variable; rows in which either is null are passed over.
+        The independent variable; rows in which either is null are ignored.
 
     Returns
     -------
@@ -192,7 +192,7 @@ def regr_r2(y: IntoExpr, x: IntoExpr) -> Call:
 
     Notes
     -----
-    O(1) amortised per row over moving frames, by two stacks of merged moments; nothing is subtracted out.
+    O(1) amortised per row over moving frames, by two stacks of merged moments; values are never subtracted.
 
     Examples
     --------
@@ -207,14 +207,14 @@ def regr_r2(y: IntoExpr, x: IntoExpr) -> Call:
 
 @short_traceback
 def regr_sxx(y: IntoExpr, x: IntoExpr) -> Call:
-    """Add up the squared distances of x from its mean over the frame's pairs.
+    """Sum the squared deviations of x from its mean over the frame's pairs.
 
     Parameters
     ----------
     y
         The dependent variable, a numeric column: first, as in SQL.
     x
-        The independent variable; rows in which either is null are passed over.
+        The independent variable; rows in which either is null are ignored.
 
     Returns
     -------
@@ -223,7 +223,7 @@ def regr_sxx(y: IntoExpr, x: IntoExpr) -> Call:
 
     Notes
     -----
-    O(1) amortised per row over moving frames, by two stacks of merged moments; nothing is subtracted out.
+    O(1) amortised per row over moving frames, by two stacks of merged moments; values are never subtracted.
 
     Examples
     --------
@@ -238,14 +238,14 @@ def regr_sxx(y: IntoExpr, x: IntoExpr) -> Call:
 
 @short_traceback
 def regr_syy(y: IntoExpr, x: IntoExpr) -> Call:
-    """Add up the squared distances of y from its mean over the frame's pairs.
+    """Sum the squared deviations of y from its mean over the frame's pairs.
 
     Parameters
     ----------
     y
         The dependent variable, a numeric column: first, as in SQL.
     x
-        The independent variable; rows in which either is null are passed over.
+        The independent variable; rows in which either is null are ignored.
 
     Returns
     -------
@@ -254,7 +254,7 @@ def regr_syy(y: IntoExpr, x: IntoExpr) -> Call:
 
     Notes
     -----
-    O(1) amortised per row over moving frames, by two stacks of merged moments; nothing is subtracted out.
+    O(1) amortised per row over moving frames, by two stacks of merged moments; values are never subtracted.
 
     Examples
     --------
@@ -269,14 +269,14 @@ def regr_syy(y: IntoExpr, x: IntoExpr) -> Call:
 
 @short_traceback
 def regr_sxy(y: IntoExpr, x: IntoExpr) -> Call:
-    """Add up the products of the distances of x and y from their means over the frame's pairs.
+    """Sum the products of the deviations of x and y from their means over the frame's pairs.
 
     Parameters
     ----------
     y
         The dependent variable, a numeric column: first, as in SQL.
     x
-        The independent variable; rows in which either is null are passed over.
+        The independent variable; rows in which either is null are ignored.
 
     Returns
     -------
@@ -285,7 +285,7 @@ def regr_sxy(y: IntoExpr, x: IntoExpr) -> Call:
 
     Notes
     -----
-    O(1) amortised per row over moving frames, by two stacks of merged moments; nothing is subtracted out.
+    O(1) amortised per row over moving frames, by two stacks of merged moments; values are never subtracted.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Running functions, which read the partition's rows one after another."""
+"""Functions that read the rows of a partition in order."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ __all__ = ["counter_diff", "fill"]
 
 @short_traceback
 def fill(x: IntoExpr) -> Call:
-    """Give the value, or where it is null, one on the straight line between its neighbours by the order key.
+    """Return the value; nulls are replaced by linear interpolation over the order key.
 
     Parameters
     ----------
     x
-        A column of numbers, durations, dates or moments.
+        A column of numbers, durations, dates or timestamps.
 
     Returns
     -------
     Call
-        The column's own type; whole numbers, decimals and moments cut off what is behind their last digit. At the ends
-        the line of the two nearest values goes on, and a lone value stands for all rows. Null where the partition has
-        no value, or the row's key is null.
+        The column's own type; for integers, decimals and timestamps, results are truncated to its precision. Before the
+        first and after the last value, the line through the two nearest values is continued; if there is only one
+        value, all rows get it. Null if the partition has no value, or the row's key is null.
 
     Raises
     ------
     SpecError
-        When the plan is made, if the window has not one order key of numbers, dates or moments, or has a frame.
+        When the plan is made, if the window has a frame, or not exactly one order key of numbers, dates or timestamps.
 
     Notes
     -----
@@ -47,28 +47,28 @@ def fill(x: IntoExpr) -> Call:
 
 @short_traceback
 def counter_diff(x: IntoExpr, start: IntoExpr = None) -> Call:
-    """Give how far a counter went on since the value before; null where it was set back.
+    """Return the increase of a counter since its previous value; null where it was reset.
 
     Parameters
     ----------
     x
-        A numeric column that is not negative and mostly grows. Nulls are passed over: the value before is the last that
-        is not null.
+        A numeric column without negative values, which grows until it is reset. Nulls are ignored: the previous value
+        is the last one that is not null.
     start
-        A column of moments at which the counter began to count: where it differs from the row before, the counter was
-        set back.
+        A column of timestamps at which the counter started: where it differs from the previous row, the counter was
+        reset.
 
     Returns
     -------
     Call
-        The column's own type; null in the first row, where the value is null, and where the counter was set back.
+        The column's own type; null in the first row, where the value is null, and where the counter was reset.
 
     Raises
     ------
     SpecError
         When the plan is made, if the window has no order or has a frame.
     DataError
-        While computing, if a value is negative, or the start goes back in time.
+        While computing, if a value is negative, or a start is earlier than the one before.
 
     Notes
     -----

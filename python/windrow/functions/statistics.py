@@ -1,4 +1,4 @@
-"""Moments: variances, standard deviations, skewness, kurtosis, covariances and the correlation."""
+"""Variances, standard deviations, skewness, kurtosis, covariances and the correlation."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = [
 
 @short_traceback
 def var_pop(x: IntoExpr) -> Call:
-    """Give the variance of the frame's values, taken as the whole population.
+    """Return the population variance of the frame's values.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def var_pop(x: IntoExpr) -> Call:
 
     Notes
     -----
-    O(1) amortised per row over moving frames, by two stacks of merged moments; nothing is subtracted out.
+    O(1) amortised per row over moving frames, by two stacks of merged moments; values are never subtracted.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def var_pop(x: IntoExpr) -> Call:
 
 @short_traceback
 def var_samp(x: IntoExpr) -> Call:
-    """Give the variance of the frame's values, taken as a sample.
+    """Return the sample variance of the frame's values.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def var_samp(x: IntoExpr) -> Call:
 
 @short_traceback
 def variance(x: IntoExpr) -> Call:
-    """Give the sample variance: another name of :func:`var_samp`.
+    """Return the sample variance: another name of :func:`var_samp`.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def variance(x: IntoExpr) -> Call:
 
 @short_traceback
 def stddev_pop(x: IntoExpr) -> Call:
-    """Give the standard deviation of the frame's values, taken as the whole population.
+    """Return the population standard deviation of the frame's values.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def stddev_pop(x: IntoExpr) -> Call:
 
 @short_traceback
 def stddev_samp(x: IntoExpr) -> Call:
-    """Give the standard deviation of the frame's values, taken as a sample.
+    """Return the sample standard deviation of the frame's values.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ def stddev_samp(x: IntoExpr) -> Call:
 
 @short_traceback
 def stddev(x: IntoExpr) -> Call:
-    """Give the sample standard deviation: another name of :func:`stddev_samp`.
+    """Return the sample standard deviation: another name of :func:`stddev_samp`.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ def stddev(x: IntoExpr) -> Call:
 
 @short_traceback
 def std(x: IntoExpr) -> Call:
-    """Give the sample standard deviation: another name of :func:`stddev_samp`.
+    """Return the sample standard deviation: another name of :func:`stddev_samp`.
 
     Parameters
     ----------
@@ -191,12 +191,12 @@ def std(x: IntoExpr) -> Call:
 
 @short_traceback
 def skewness(x: IntoExpr) -> Call:
-    """Give the skewness of the frame's values, taken as the whole population.
+    """Return the population skewness of the frame's values, not corrected for bias.
 
     Parameters
     ----------
     x
-        A numeric column, or text that holds numbers.
+        A numeric column, or strings that contain numbers.
 
     Returns
     -------
@@ -205,7 +205,7 @@ def skewness(x: IntoExpr) -> Call:
 
     Notes
     -----
-    O(1) amortised per row over moving frames, by two stacks of merged moments; nothing is subtracted out.
+    O(1) amortised per row over moving frames, by two stacks of merged moments; values are never subtracted.
 
     Examples
     --------
@@ -221,12 +221,12 @@ def skewness(x: IntoExpr) -> Call:
 
 @short_traceback
 def kurtosis(x: IntoExpr) -> Call:
-    """Give the excess kurtosis of the frame's values, taken as the whole population: 0 for a normal distribution.
+    """Return the population excess kurtosis of the frame's values, not corrected for bias: 0 for a normal distribution.
 
     Parameters
     ----------
     x
-        A numeric column, or text that holds numbers.
+        A numeric column, or strings that contain numbers.
 
     Returns
     -------
@@ -250,14 +250,14 @@ def kurtosis(x: IntoExpr) -> Call:
 
 @short_traceback
 def covar_pop(x: IntoExpr, y: IntoExpr) -> Call:
-    """Give the covariance of two columns over the frame, taken as the whole population.
+    """Return the population covariance of two columns over the frame.
 
     Parameters
     ----------
     x
         A numeric column.
     y
-        Another one; rows in which either is null are passed over.
+        Another numeric column; rows in which either is null are ignored.
 
     Returns
     -------
@@ -266,7 +266,7 @@ def covar_pop(x: IntoExpr, y: IntoExpr) -> Call:
 
     Notes
     -----
-    O(1) amortised per row over moving frames, by two stacks of merged moments; nothing is subtracted out.
+    O(1) amortised per row over moving frames, by two stacks of merged moments; values are never subtracted.
 
     Examples
     --------
@@ -281,14 +281,14 @@ def covar_pop(x: IntoExpr, y: IntoExpr) -> Call:
 
 @short_traceback
 def covar_samp(x: IntoExpr, y: IntoExpr) -> Call:
-    """Give the covariance of two columns over the frame, taken as a sample.
+    """Return the sample covariance of two columns over the frame.
 
     Parameters
     ----------
     x
         A numeric column.
     y
-        Another one; rows in which either is null are passed over.
+        Another numeric column; rows in which either is null are ignored.
 
     Returns
     -------
@@ -312,14 +312,14 @@ def covar_samp(x: IntoExpr, y: IntoExpr) -> Call:
 
 @short_traceback
 def corr(x: IntoExpr, y: IntoExpr) -> Call:
-    """Give the correlation of two columns over the frame (Pearson's), between -1 and 1.
+    """Return the correlation of two columns over the frame (Pearson's), between -1 and 1.
 
     Parameters
     ----------
     x
         A numeric column.
     y
-        Another one; rows in which either is null are passed over.
+        Another numeric column; rows in which either is null are ignored.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Value functions: a value of some row of the frame or of the partition."""
+"""Functions that return the value of one row of the frame or the partition."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["any_value", "first", "first_value", "lag", "last", "last_value", "le
 
 @short_traceback
 def first_value(x: IntoExpr) -> Call:
-    """Give the frame's first value, nulls included; with ``.ignore_nulls()`` its first value that is not null.
+    """Return the frame's first value, also if it is null; with ``.ignore_nulls()`` its first value that is not null.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ def first_value(x: IntoExpr) -> Call:
 
     Notes
     -----
-    O(1) per row: row arithmetic, and the validity bitmap with IGNORE NULLS.
+    O(1) per row.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def first_value(x: IntoExpr) -> Call:
 
 @short_traceback
 def first(x: IntoExpr) -> Call:
-    """Give the frame's first value: another name of :func:`first_value`.
+    """Return the frame's first value: another name of :func:`first_value`.
 
     Parameters
     ----------
@@ -58,10 +58,10 @@ def first(x: IntoExpr) -> Call:
 
 @short_traceback
 def last_value(x: IntoExpr) -> Call:
-    """Give the frame's last value, nulls included; with ``.ignore_nulls()`` its last value that is not null.
+    """Return the frame's last value, also if it is null; with ``.ignore_nulls()`` its last value that is not null.
 
-    Over a window with an order and no frame, the frame ends at the current row's last tie, so this gives that tie's
-    value and not the partition's last: say ``rows=(None, None)`` or ``rows=(0, None)`` for the latter.
+    Over a window with an order and no frame, the frame ends at the current row's last tie, so this returns the value
+    of that tie. For the last value of the partition write ``rows=(None, None)`` or ``rows=(0, None)``.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def last_value(x: IntoExpr) -> Call:
 
     Notes
     -----
-    O(1) per row: row arithmetic, and the validity bitmap with IGNORE NULLS.
+    O(1) per row.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def last_value(x: IntoExpr) -> Call:
 
 @short_traceback
 def last(x: IntoExpr) -> Call:
-    """Give the frame's last value: another name of :func:`last_value`.
+    """Return the frame's last value: another name of :func:`last_value`.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def last(x: IntoExpr) -> Call:
 
 @short_traceback
 def any_value(x: IntoExpr) -> Call:
-    """Give some value of the frame: its first one, so that the answer never varies.
+    """Return any value of the frame: always the first, so that results are reproducible.
 
     Parameters
     ----------
@@ -137,14 +137,14 @@ def any_value(x: IntoExpr) -> Call:
 
 @short_traceback
 def nth_value(x: IntoExpr, n: IntoExpr) -> Call:
-    """Give the frame's n-th value, nulls included; with ``.ignore_nulls()`` its n-th value that is not null.
+    """Return the frame's n-th value, also if it is null; with ``.ignore_nulls()`` its n-th value that is not null.
 
     Parameters
     ----------
     x
         A column of any type.
     n
-        Which value, from 1: a number, or a column of whole numbers, each row's own. Where that is null or less than 1,
+        Which value, from 1: a number, or a column of integers, one for each row. Where that is null or less than 1,
         the answer is null. Spark takes a number only.
 
     Returns
@@ -159,7 +159,7 @@ def nth_value(x: IntoExpr, n: IntoExpr) -> Call:
 
     Notes
     -----
-    O(1) per row: row arithmetic, and the validity bitmap with IGNORE NULLS.
+    O(1) per row.
 
     Examples
     --------
@@ -175,7 +175,7 @@ def nth_value(x: IntoExpr, n: IntoExpr) -> Call:
 
 @short_traceback
 def lag(x: IntoExpr, offset: IntoExpr = 1, default: IntoExpr = None) -> Call:
-    """Give the value of the row that lies ``offset`` rows before the current one in the partition.
+    """Return the value of the row that lies ``offset`` rows before the current one in the partition.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ def lag(x: IntoExpr, offset: IntoExpr = 1, default: IntoExpr = None) -> Call:
         A column of any type.
     offset
         How many rows before; negative is after, as :func:`lead`. With ``.ignore_nulls()`` only rows count in which x
-        is not null. A column of whole numbers gives each row an offset of its own, and null gives null; Spark takes a
+        is not null. A column of integers gives the offset of each row, and null gives null; Spark takes a
         number only.
     default
         What to give where there is no such row: a number, ``wr.lit("text")``, or a column, whose value is taken at the
@@ -217,7 +217,7 @@ def lag(x: IntoExpr, offset: IntoExpr = 1, default: IntoExpr = None) -> Call:
 
 @short_traceback
 def lead(x: IntoExpr, offset: IntoExpr = 1, default: IntoExpr = None) -> Call:
-    """Give the value of the row that lies ``offset`` rows after the current one in the partition.
+    """Return the value of the row that lies ``offset`` rows after the current one in the partition.
 
     Parameters
     ----------
@@ -225,7 +225,7 @@ def lead(x: IntoExpr, offset: IntoExpr = 1, default: IntoExpr = None) -> Call:
         A column of any type.
     offset
         How many rows after; negative is before, as :func:`lag`. With ``.ignore_nulls()`` only rows count in which x is
-        not null. A column of whole numbers gives each row an offset of its own, and null gives null; Spark takes a
+        not null. A column of integers gives the offset of each row, and null gives null; Spark takes a
         number only.
     default
         What to give where there is no such row: a number, ``wr.lit("text")``, or a column, whose value is taken at the

@@ -1,4 +1,4 @@
-"""Exponentially weighted means: a value weighs the less the older it is."""
+"""Exponentially weighted means, in which older values have less weight."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ __all__ = ["ewm_mean", "ewm_mean_by"]
 
 @short_traceback
 def ewm_mean(x: IntoExpr, alpha: float | None = None, *, half_life: float | None = None, adjust: bool = True) -> Call:
-    """Average the frame's values, each row before the frame's last weighing less by a constant factor.
+    """Return the exponentially weighted mean of the frame's values: each row has less weight than the next.
 
     Parameters
     ----------
     x
-        A column of numbers, or of strings that hold them.
+        A column of numbers, or of strings that contain numbers.
     alpha
-        What a row takes off the weights of those before it, above 0 and up to 1: they are multiplied by ``1 - alpha``.
+        The smoothing factor, above 0 and at most 1: each row multiplies the weights of earlier rows by ``1 - alpha``.
     half_life
-        The same as a number of rows over which a weight becomes half of itself. Give this or ``alpha``.
+        The number of rows after which a weight is halved. Give this or ``alpha``.
     adjust
-        Divide by the sum of the weights. Otherwise move the mean from value to value,
-        ``(1 - alpha) * before + alpha * value``, which gives the first value more weight.
+        Divide by the sum of the weights. Otherwise each value updates the mean,
+        ``(1 - alpha) * mean + alpha * value``, which gives the first value more weight.
 
     Returns
     -------
     Call
-        Float64; null where the frame has no value. Rows that are null have no value but make those before them older;
-        with ``.ignore_nulls()`` they do not.
+        A double; null for a frame without values. A null counts as a row: it reduces the weights of earlier rows; with
+        ``.ignore_nulls()`` it does not.
 
     Raises
     ------
@@ -41,8 +41,8 @@ def ewm_mean(x: IntoExpr, alpha: float | None = None, *, half_life: float | None
 
     Notes
     -----
-    O(1) amortised per row over growing and moving frames. Over growing frames as Polars' ``ewm_mean`` and pandas'
-    ``ewm``; in a row that is null itself, Polars gives null, and this the mean of the values before.
+    O(1) amortised per row over growing and moving frames. Over growing frames the results are those of Polars'
+    ``ewm_mean`` and pandas' ``ewm``, except that in a row that is null, Polars gives null, and windrow the mean so far.
 
     Examples
     --------
@@ -68,23 +68,23 @@ def ewm_mean(x: IntoExpr, alpha: float | None = None, *, half_life: float | None
 
 @short_traceback
 def ewm_mean_by(x: IntoExpr, times: IntoExpr, half_life: IntoExpr) -> Call:
-    """Average the frame's values, moved from each value to the next by the time between them.
+    """Return the exponentially weighted mean of the frame's values by time: weights halve with each half-life.
 
     Parameters
     ----------
     x
-        A column of numbers, or of strings that hold them.
+        A column of numbers, or of strings that contain numbers.
     times
-        When the values are: a column of numbers, dates, moments or durations, mostly the window's order key. Rows where
-        it or the value is null are passed over.
+        The times of the values: a column of numbers, dates, timestamps or durations, usually the window's order key.
+        Rows where it or the value is null are ignored.
     half_life
-        The time over which the weight of what came before becomes half of itself: a number where the times are numbers,
-        else a timedelta.
+        The time after which the weight of earlier values is halved: a number if the times are numbers, otherwise a
+        timedelta.
 
     Returns
     -------
     Call
-        Float64; null where the frame has no value.
+        A double; null for a frame without values.
 
     Raises
     ------
@@ -93,8 +93,8 @@ def ewm_mean_by(x: IntoExpr, times: IntoExpr, half_life: IntoExpr) -> Call:
 
     Notes
     -----
-    O(1) amortised per row over growing and moving frames. Over growing frames as Polars' ``ewm_mean_by``, but in rows
-    that are null themselves.
+    O(1) amortised per row over growing and moving frames. Over growing frames the results are those of
+    Polars' ``ewm_mean_by``, except in rows that are null.
 
     Examples
     --------

@@ -10,9 +10,10 @@ from typing import Any
 
 from .._model.bounded_cache import BoundedCache
 from .._model.calls import Call, Derived, expressions_of
-from .._model.expressions import SCALARS, HostExpression, Literal, Sql
+from .._model.expressions import HostExpression, Literal, Sql
 from .._model.outputs import Output
 from .._model.result_columns import result_column
+from .._model.structure import SCALARS
 from .._parse.items import read_items
 from .._plan.bind import plan_steps
 from .._plan.steps import StepPlan

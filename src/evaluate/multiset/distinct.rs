@@ -26,13 +26,13 @@ fn fold<A: Aggregate>(
     partition: &PartitionCodes,
     out: &mut A::Builder,
 ) -> Result<()> {
-    let (accumulator, readout) = (aggregate.accumulator(), aggregate.reader());
+    let (accumulator, reader) = (aggregate.accumulator(), aggregate.reader());
     let mut state = accumulator.init();
     for &code in counts.keys() {
         let row = values.row(partition, code as usize);
         accumulator.update(&mut state, row..row + 1)?;
     }
-    readout.evaluate(&state, out)
+    reader.evaluate(&state, out)
 }
 
 /// An aggregate of distinct values by one state, from which values are retracted.
@@ -46,21 +46,21 @@ impl<A: Aggregate<Accumulator: Retractable>> MultisetFunction for RetractedDisti
         false
     }
 
-    fn reset(&self, kept: &mut Self::State, _: &ValueCodes, _: &PartitionCodes) -> Result<()> {
-        *kept = Some(self.0.accumulator().init());
+    fn reset(&self, current: &mut Self::State, _: &ValueCodes, _: &PartitionCodes) -> Result<()> {
+        *current = Some(self.0.accumulator().init());
         Ok(())
     }
 
     fn set_count(
         &self,
-        kept: &mut Self::State,
+        current: &mut Self::State,
         values: &ValueCodes,
         partition: &PartitionCodes,
         code: usize,
         count: u32,
     ) -> Result<()> {
         let row = values.row(partition, code);
-        let state = kept.get_or_insert_with(|| self.0.accumulator().init());
+        let state = current.get_or_insert_with(|| self.0.accumulator().init());
         if count > 0 {
             return self.0.accumulator().update(state, row..row + 1);
         }
@@ -76,13 +76,13 @@ impl<A: Aggregate<Accumulator: Retractable>> MultisetFunction for RetractedDisti
 
     fn evaluate(
         &self,
-        kept: &mut Self::State,
+        current: &mut Self::State,
         _: &ValueCodes,
         _: &PartitionCodes,
         _: usize,
         out: &mut Self::Builder,
     ) -> Result<()> {
-        self.0.reader().evaluate(kept.get_or_insert_with(|| self.0.accumulator().init()), out)
+        self.0.reader().evaluate(current.get_or_insert_with(|| self.0.accumulator().init()), out)
     }
 
     fn evaluate_naive(
@@ -112,13 +112,13 @@ impl<A: Aggregate> MultisetFunction for MergedDistinct<A> {
         false
     }
 
-    fn reset(&self, kept: &mut Self::State, _: &ValueCodes, partition: &PartitionCodes) -> Result<()> {
-        kept.reset(self.0.accumulator(), partition.codes)
+    fn reset(&self, tree: &mut Self::State, _: &ValueCodes, partition: &PartitionCodes) -> Result<()> {
+        tree.reset(self.0.accumulator(), partition.codes)
     }
 
     fn set_count(
         &self,
-        kept: &mut Self::State,
+        tree: &mut Self::State,
         values: &ValueCodes,
         partition: &PartitionCodes,
         code: usize,
@@ -129,7 +129,7 @@ impl<A: Aggregate> MultisetFunction for MergedDistinct<A> {
             let row = values.row(partition, code);
             self.0.accumulator().update(&mut state, row..row + 1)?;
         }
-        kept.set(self.0.accumulator(), code, state)
+        tree.set(self.0.accumulator(), code, state)
     }
 
     fn builder(&self, capacity: usize) -> Self::Builder {
@@ -138,13 +138,13 @@ impl<A: Aggregate> MultisetFunction for MergedDistinct<A> {
 
     fn evaluate(
         &self,
-        kept: &mut Self::State,
+        tree: &mut Self::State,
         _: &ValueCodes,
         _: &PartitionCodes,
         _: usize,
         out: &mut Self::Builder,
     ) -> Result<()> {
-        match kept.root() {
+        match tree.root() {
             Some(state) => self.0.reader().evaluate(state, out),
             None => self.0.reader().evaluate(&self.0.accumulator().init(), out),
         }

@@ -65,9 +65,9 @@ fn sort_by_end(frames: &mut [u32], runs: &[Range<u32>]) {
 impl<A: Aggregate> Evaluator for DistinctSweep<A> {
     fn evaluate(&self, frames: &Frames, rows: Range<usize>, _: &Carry, cancel: &Cancel) -> Result<ArrayRef> {
         let Self { aggregate, values } = self;
-        let (accumulator, readout) = (aggregate.accumulator(), aggregate.reader());
+        let (accumulator, reader) = (aggregate.accumulator(), aggregate.reader());
         let runs = place_runs(values, frames, rows.clone(), cancel)?;
-        let mut out = readout.builder(rows.len());
+        let mut out = reader.builder(rows.len());
         let mut order = reserve::collect(0..rows.len() as u32)?;
         let (mut tree, mut last) = (StateTree::default(), Vec::new());
         let mut at = 0;
@@ -86,7 +86,7 @@ impl<A: Aggregate> Evaluator for DistinctSweep<A> {
             for &row in here.iter() {
                 let run = &runs[row as usize];
                 if run.is_empty() {
-                    readout.evaluate(&accumulator.init(), &mut out)?;
+                    reader.evaluate(&accumulator.init(), &mut out)?;
                     continue;
                 }
                 for place in swept..run.end as usize {
@@ -101,11 +101,11 @@ impl<A: Aggregate> Evaluator for DistinctSweep<A> {
                 }
                 swept = run.end as usize;
                 let state = tree.range(accumulator, run.start as usize - first..swept - first)?;
-                readout.evaluate(&state, &mut out)?;
+                reader.evaluate(&state, &mut out)?;
             }
             at = end;
         }
-        restore(&readout.finish(out)?, &order)
+        restore(&reader.finish(out)?, &order)
     }
 
     fn save_state(&self, _: Option<&RecordBatch>, _: Range<usize>) -> Result<RecordBatch> {

@@ -220,10 +220,13 @@ mod tests {
 
     #[test]
     fn codes_count_within_partitions() {
-        let edges = |bits: &[bool]| Boundaries::new(bits.iter().copied().collect());
-        let section =
-            Section::whole(edges(&[true, false, false, false, false, true, false, false]), edges(&[true; 8]), vec![])
-                .unwrap();
+        let boundaries = |bits: &[bool]| Boundaries::new(bits.iter().copied().collect());
+        let section = Section::whole(
+            boundaries(&[true, false, false, false, false, true, false, false]),
+            boundaries(&[true; 8]),
+            vec![],
+        )
+        .unwrap();
         let mask = [true, true, false, true, true, true, false, true].into_iter().collect();
         let places = IncludedRows::new(&section, RowMask::Mask(mask)).unwrap();
         let threads = Threads::new(1, &Cancel::default());
@@ -255,8 +258,8 @@ mod tests {
         let rows = 3 * PLACES_PER_SORT;
         for (length, large) in [(1, false), (7, false), (5000, false), (7, true)] {
             let begins = |row: usize| row.is_multiple_of(length) && !(large && (10..rows - 10).contains(&row));
-            let edges = Boundaries::new(BooleanBuffer::collect_bool(rows, begins));
-            let section = Section::whole(edges.clone(), edges, vec![]).unwrap();
+            let boundaries = Boundaries::new(BooleanBuffer::collect_bool(rows, begins));
+            let section = Section::whole(boundaries.clone(), boundaries, vec![]).unwrap();
             let mask = BooleanBuffer::collect_bool(rows, |row| row % 11 > 0);
             let places = IncludedRows::new(&section, RowMask::Mask(mask)).unwrap();
             let values: Vec<_> = (0..rows).map(|row| (row * 7919 % 1009) as i64).collect();

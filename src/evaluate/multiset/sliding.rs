@@ -59,7 +59,7 @@ pub(crate) trait MultisetFunction: Send + Sync {
     ///
     /// # Errors
     /// There is no memory for the state.
-    fn reset(&self, kept: &mut Self::State, values: &ValueCodes, partition: &PartitionCodes) -> Result<()>;
+    fn reset(&self, state: &mut Self::State, values: &ValueCodes, partition: &PartitionCodes) -> Result<()>;
 
     /// Sets the multiplicity of the value of `code` to `count`.
     ///
@@ -67,7 +67,7 @@ pub(crate) trait MultisetFunction: Send + Sync {
     /// Those of an aggregate.
     fn set_count(
         &self,
-        kept: &mut Self::State,
+        state: &mut Self::State,
         values: &ValueCodes,
         partition: &PartitionCodes,
         code: usize,
@@ -96,7 +96,7 @@ pub(crate) trait MultisetFunction: Send + Sync {
     /// It does not fit its type.
     fn evaluate(
         &self,
-        kept: &mut Self::State,
+        state: &mut Self::State,
         values: &ValueCodes,
         partition: &PartitionCodes,
         row: usize,
@@ -127,7 +127,7 @@ pub(crate) trait MultisetFunction: Send + Sync {
 #[derive(Debug)]
 pub(crate) struct Multiset<T> {
     values: ValueCodes,
-    tally: T,
+    function: T,
     visits: VisitOrder,
 }
 
@@ -144,8 +144,8 @@ pub(crate) enum VisitOrder {
 
 impl<T: MultisetFunction + 'static> Multiset<T> {
     /// The evaluator of a function of values, visiting rows in this order.
-    pub(crate) fn boxed(visits: VisitOrder, values: ValueCodes, tally: T) -> Box<dyn Evaluator> {
-        Box::new(Self { values, tally, visits })
+    pub(crate) fn boxed(visits: VisitOrder, values: ValueCodes, function: T) -> Box<dyn Evaluator> {
+        Box::new(Self { values, function, visits })
     }
 }
 
@@ -180,7 +180,7 @@ impl<T: MultisetFunction> Multiset<T> {
     /// Evaluates a function for `rows`; also returns the order of evaluation if it is not the row order.
     fn walk<U: MultisetFunction>(
         &self,
-        tally: &U,
+        function: &U,
         mut out: U::Builder,
         frames: &Frames,
         rows: Range<usize>,
@@ -189,7 +189,7 @@ impl<T: MultisetFunction> Multiset<T> {
         let Self { values, visits, .. } = self;
         match visits {
             VisitOrder::RowOrder => {
-                let mut moving = SlidingCounts::new(values, tally, cancel);
+                let mut moving = SlidingCounts::new(values, function, cancel);
                 for_each_block(frames, rows, cancel, &mut |bounds| {
                     let mut rows = bounds.rows.clone();
                     // Contiguous frames are the common case and have a loop of their own.
@@ -215,7 +215,7 @@ impl<T: MultisetFunction> Multiset<T> {
             VisitOrder::Mo => {
                 let all = all_pieces(values, frames, rows.clone(), cancel)?;
                 let order = mo_order(values, &rows, &all)?;
-                let mut moving = SlidingCounts::new(values, tally, cancel);
+                let mut moving = SlidingCounts::new(values, function, cancel);
                 for &at in &order {
                     moving.answer(rows.start + at as usize, &all[at as usize], &mut out)?;
                 }
@@ -227,7 +227,7 @@ impl<T: MultisetFunction> Multiset<T> {
                     if !partition.rows.contains(&row) {
                         partition = values.partition(row);
                     }
-                    tally.evaluate_naive(&values.count(pieces), values, &partition, row, &mut out)
+                    function.evaluate_naive(&values.count(pieces), values, &partition, row, &mut out)
                 })?;
             }
         }
@@ -237,7 +237,7 @@ impl<T: MultisetFunction> Multiset<T> {
 
 impl<T: MultisetFunction> Evaluator for Multiset<T> {
     fn check_size(&self, frames: &Frames, rows: &Range<usize>, threads: &Threads) -> Result<()> {
-        let Some(of) = self.tally.result_length() else { return Ok(()) };
+        let Some(of) = self.function.result_length() else { return Ok(()) };
         let cancel = threads.cancel();
         let check = of.check(of_all(rows, threads, |rows| self.length(of, frames, rows, cancel))?);
         if check.is_ok() || self.has_exact_length(of) {
@@ -247,18 +247,18 @@ impl<T: MultisetFunction> Evaluator for Multiset<T> {
     }
 
     fn evaluate(&self, frames: &Frames, rows: Range<usize>, _: &Carry, cancel: &Cancel) -> Result<ArrayRef> {
-        let tally = &self.tally;
-        let mut out = tally.builder(rows.len());
-        if let Some(of) = tally.result_length() {
+        let function = &self.function;
+        let mut out = function.builder(rows.len());
+        if let Some(of) = function.result_length() {
             let most = self.length(of, frames, rows.clone(), cancel)?;
             if self.has_exact_length(of) {
-                tally.reserve(most, &mut out)?;
+                function.reserve(most, &mut out)?;
             } else if of.check(most).is_err() {
-                tally.reserve(self.exact_length(of, frames, rows.clone(), cancel)?, &mut out)?;
+                function.reserve(self.exact_length(of, frames, rows.clone(), cancel)?, &mut out)?;
             }
         }
-        let (out, order) = self.walk(tally, out, frames, rows, cancel)?;
-        let answers = tally.finish(out)?;
+        let (out, order) = self.walk(function, out, frames, rows, cancel)?;
+        let answers = function.finish(out)?;
         match order {
             Some(order) => restore(&answers, &order),
             None => Ok(answers),
@@ -292,15 +292,15 @@ impl MultisetFunction for LengthSum<'_> {
         false
     }
 
-    fn reset(&self, kept: &mut LengthState, _: &ValueCodes, _: &PartitionCodes) -> Result<()> {
-        *kept = LengthState::default();
+    fn reset(&self, state: &mut LengthState, _: &ValueCodes, _: &PartitionCodes) -> Result<()> {
+        *state = LengthState::default();
         Ok(())
     }
 
     #[inline]
     fn set_count(
         &self,
-        kept: &mut LengthState,
+        state: &mut LengthState,
         values: &ValueCodes,
         partition: &PartitionCodes,
         code: usize,
@@ -308,8 +308,8 @@ impl MultisetFunction for LengthSum<'_> {
     ) -> Result<()> {
         let place = values.place(partition, code) as usize;
         let length = self.0.length(place..place + 1);
-        kept.values = if count > 0 { kept.values + length } else { kept.values - length };
-        kept.answered = false;
+        state.values = if count > 0 { state.values + length } else { state.values - length };
+        state.answered = false;
         Ok(())
     }
 
@@ -319,14 +319,14 @@ impl MultisetFunction for LengthSum<'_> {
 
     fn evaluate(
         &self,
-        kept: &mut LengthState,
+        state: &mut LengthState,
         _: &ValueCodes,
         _: &PartitionCodes,
         _: usize,
         out: &mut TotalLength,
     ) -> Result<()> {
-        if !std::mem::replace(&mut kept.answered, true) || !self.0.can_share() {
-            out.add_values(self.0, kept.values);
+        if !std::mem::replace(&mut state.answered, true) || !self.0.can_share() {
+            out.add_values(self.0, state.values);
         }
         Ok(())
     }
@@ -381,19 +381,19 @@ fn piece_places(values: &ValueCodes, piece: Range<usize>) -> Range<u32> {
 /// The counts of one frame, updated from frame to frame.
 struct SlidingCounts<'a, T: MultisetFunction> {
     values: &'a ValueCodes,
-    tally: &'a T,
+    function: &'a T,
     cancel: &'a Cancel,
     partition: PartitionCodes,
     lanes: Pieces,
     counts: Vec<u32>,
-    kept: T::State,
+    state: T::State,
     work: usize,
 }
 
 impl<'a, T: MultisetFunction> SlidingCounts<'a, T> {
-    fn new(values: &'a ValueCodes, tally: &'a T, cancel: &'a Cancel) -> Self {
-        let (partition, lanes, counts, kept) = Default::default();
-        Self { values, tally, cancel, partition, lanes, counts, kept, work: 0 }
+    fn new(values: &'a ValueCodes, function: &'a T, cancel: &'a Cancel) -> Self {
+        let (partition, lanes, counts, state) = Default::default();
+        Self { values, function, cancel, partition, lanes, counts, state, work: 0 }
     }
 
     /// As [`SlidingCounts::evaluate`], for a contiguous frame.
@@ -409,7 +409,7 @@ impl<'a, T: MultisetFunction> SlidingCounts<'a, T> {
         // In a contiguous frame no row both leaves and enters, so rows with unique codes may enter first as well.
         self.change(enter, true)?;
         self.change(leave, false)?;
-        self.tally.evaluate(&mut self.kept, self.values, &self.partition, row, out)
+        self.function.evaluate(&mut self.state, self.values, &self.partition, row, out)
     }
 
     /// Appends the result of `row`, whose frame is in `lanes`; missing lanes are never used.
@@ -420,7 +420,7 @@ impl<'a, T: MultisetFunction> SlidingCounts<'a, T> {
                 reserve::refill(&mut self.counts, self.partition.codes, 0)?;
             }
             self.lanes = Pieces::default();
-            self.tally.reset(&mut self.kept, self.values, &self.partition)?;
+            self.function.reset(&mut self.state, self.values, &self.partition)?;
         }
         // Rows enter before others leave, so that a value in both frames is never absent in between. A row with a
         // unique code may move from one lane to another, so it must leave before it enters.
@@ -438,7 +438,7 @@ impl<'a, T: MultisetFunction> SlidingCounts<'a, T> {
         for (old, new) in self.lanes.iter_mut().zip(lanes) {
             old.clone_from(new);
         }
-        self.tally.evaluate(&mut self.kept, self.values, &self.partition, row, out)
+        self.function.evaluate(&mut self.state, self.values, &self.partition, row, out)
     }
 
     #[inline(always)]
@@ -448,13 +448,13 @@ impl<'a, T: MultisetFunction> SlidingCounts<'a, T> {
             self.cancel.check()?;
             self.work = 0;
         }
-        let Self { values, tally, partition, counts, kept, .. } = self;
-        let every = tally.needs_counts();
+        let Self { values, function, partition, counts, state, .. } = self;
+        let every = function.needs_counts();
         let codes = &values.codes[places.start as usize..places.end as usize];
         if values.unique {
             return codes
                 .iter()
-                .try_for_each(|&code| tally.set_count(kept, values, partition, code as usize, enter.into()));
+                .try_for_each(|&code| function.set_count(state, values, partition, code as usize, enter.into()));
         }
         for &code in codes {
             let code = code as usize;
@@ -462,7 +462,7 @@ impl<'a, T: MultisetFunction> SlidingCounts<'a, T> {
             let count = if enter { before + 1 } else { before - 1 };
             counts[code] = count;
             if every || before == 0 || count == 0 {
-                tally.set_count(kept, values, partition, code, count)?;
+                function.set_count(state, values, partition, code, count)?;
             }
         }
         Ok(())

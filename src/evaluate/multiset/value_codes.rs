@@ -145,8 +145,8 @@ mod tests {
 
     fn values(in_order: bool) -> ValueCodes {
         let begins = [true, false, false, false, false, true, false, false].into_iter().collect();
-        let edges = Boundaries::new(begins);
-        let section = Section::whole(edges.clone(), edges, vec![]).unwrap();
+        let boundaries = Boundaries::new(begins);
+        let section = Section::whole(boundaries.clone(), boundaries, vec![]).unwrap();
         let mask = [true, true, false, true, true, true, false, true].into_iter().collect();
         let column: ArrayRef = Arc::new(StringArray::from(vec!["c", "a", "a", "c", "b", "z", "a", "x"]));
         let make = if in_order { ValueCodes::in_order } else { ValueCodes::new };

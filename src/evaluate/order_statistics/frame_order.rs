@@ -107,14 +107,14 @@ pub(crate) trait FrameOrderFunction: Send + Sync {
 
 /// A [`FrameOrderFunction`] over a section.
 pub(crate) struct OrderEvaluator<R> {
-    pub(crate) arranged: FrameOrder,
+    pub(crate) frame_order: FrameOrder,
     pub(crate) reading: R,
 }
 
 impl<R: FrameOrderFunction> Evaluator for OrderEvaluator<R> {
     fn evaluate(&self, frames: &Frames, rows: Range<usize>, _: &Carry, cancel: &Cancel) -> Result<ArrayRef> {
         let mut answers = self.reading.builder(rows.len());
-        let mut view = FrameView::new(&self.arranged, cancel);
+        let mut view = FrameView::new(&self.frame_order, cancel);
         let mut before: Option<SubRanges> = None;
         for_each_frame(frames, rows, cancel, |row, pieces| {
             // In small partitions all frames may be the whole partition.
@@ -123,7 +123,7 @@ impl<R: FrameOrderFunction> Evaluator for OrderEvaluator<R> {
             {
                 return Ok(());
             }
-            view.set_frame(&self.arranged, pieces.clone());
+            view.set_frame(&self.frame_order, pieces.clone());
             before = Some(pieces);
             self.reading.evaluate(row, &mut view, &mut answers)
         })?;
@@ -150,25 +150,25 @@ impl<R: FrameOrderFunction> MultisetFunction for OrderOfSet<R> {
         false
     }
 
-    fn reset(&self, kept: &mut FrameView<'static>, _: &ValueCodes, partition: &PartitionCodes) -> Result<()> {
-        if let ViewSource::Kept(selected, begin) = &mut kept.source {
+    fn reset(&self, view: &mut FrameView<'static>, _: &ValueCodes, partition: &PartitionCodes) -> Result<()> {
+        if let ViewSource::Kept(selected, begin) = &mut view.source {
             selected.reset(partition.codes);
             *begin = partition.places.start as u32;
         }
-        kept.len = 0;
+        view.len = 0;
         Ok(())
     }
 
     #[inline(always)]
     fn set_count(
         &self,
-        kept: &mut FrameView<'static>,
+        view: &mut FrameView<'static>,
         _: &ValueCodes,
         _: &PartitionCodes,
         code: usize,
         count: u32,
     ) -> Result<()> {
-        if let ViewSource::Kept(selected, _) = &mut kept.source {
+        if let ViewSource::Kept(selected, _) = &mut view.source {
             selected.set(code, count > 0);
         }
         Ok(())
@@ -181,16 +181,16 @@ impl<R: FrameOrderFunction> MultisetFunction for OrderOfSet<R> {
     #[inline(always)]
     fn evaluate(
         &self,
-        kept: &mut FrameView<'static>,
+        view: &mut FrameView<'static>,
         _: &ValueCodes,
         _: &PartitionCodes,
         row: usize,
         out: &mut R::Builder,
     ) -> Result<()> {
-        if let ViewSource::Kept(selected, _) = &kept.source {
-            kept.len = selected.len() as usize;
+        if let ViewSource::Kept(selected, _) = &view.source {
+            view.len = selected.len() as usize;
         }
-        self.0.evaluate(row, kept, out)
+        self.0.evaluate(row, view, out)
     }
 
     fn evaluate_naive(
@@ -201,12 +201,12 @@ impl<R: FrameOrderFunction> MultisetFunction for OrderOfSet<R> {
         row: usize,
         out: &mut R::Builder,
     ) -> Result<()> {
-        let mut kept = FrameView::default();
-        self.reset(&mut kept, values, partition)?;
+        let mut view = FrameView::default();
+        self.reset(&mut view, values, partition)?;
         for (&code, &count) in counts {
-            self.set_count(&mut kept, values, partition, code as usize, count)?;
+            self.set_count(&mut view, values, partition, code as usize, count)?;
         }
-        self.evaluate(&mut kept, values, partition, row, out)
+        self.evaluate(&mut view, values, partition, row, out)
     }
 
     fn finish(&self, out: R::Builder) -> Result<ArrayRef> {
@@ -305,7 +305,7 @@ impl FrameOrder {
     pub(crate) fn boxed<R: FrameOrderFunction + 'static>(self, visits: VisitOrder, reading: R) -> Box<dyn Evaluator> {
         match self.order {
             OrderKind::Kept(values) => Multiset::boxed(visits, values, OrderOfSet(reading)),
-            order => Box::new(OrderEvaluator { arranged: Self { order, ..self }, reading }),
+            order => Box::new(OrderEvaluator { frame_order: Self { order, ..self }, reading }),
         }
     }
 
@@ -356,8 +356,8 @@ impl Default for FrameView<'_> {
 }
 
 impl<'a> FrameView<'a> {
-    fn new(arranged: &'a FrameOrder, cancel: &'a Cancel) -> Self {
-        Self::of(ViewSource::FrameOrder(arranged, cancel))
+    fn new(frame_order: &'a FrameOrder, cancel: &'a Cancel) -> Self {
+        Self::of(ViewSource::FrameOrder(frame_order, cancel))
     }
 
     fn of(source: ViewSource<'a>) -> Self {
@@ -376,25 +376,25 @@ impl<'a> FrameView<'a> {
     /// The order that the view queries, for queries that return rows.
     fn frame_order(&self) -> Result<&'a FrameOrder> {
         match self.source {
-            ViewSource::FrameOrder(arranged, _) => Ok(arranged),
+            ViewSource::FrameOrder(frame_order, _) => Ok(frame_order),
             ViewSource::Kept(..) => Err(Error::internal("rows are asked for where only their order is kept")),
         }
     }
 
-    fn set_frame(&mut self, arranged: &FrameOrder, pieces: SubRanges) {
+    fn set_frame(&mut self, frame_order: &FrameOrder, pieces: SubRanges) {
         (self.pieces, self.len) = (0, 0);
         for piece in pieces {
-            let places = arranged.places.of(piece);
+            let places = frame_order.places.of(piece);
             if !places.is_empty() {
                 self.runs[self.pieces] = [places.start as u32, places.end as u32];
                 self.pieces += 1;
                 self.len += places.len();
             }
         }
-        if let OrderKind::Naive(compare) = &arranged.order {
+        if let OrderKind::Naive(compare) = &frame_order.order {
             let places = self.runs[..self.pieces].iter().flat_map(|&[begin, end]| begin..end);
             self.rows.clear();
-            self.rows.extend(places.map(|place| arranged.places.row(place as usize) as u32));
+            self.rows.extend(places.map(|place| frame_order.places.row(place as usize) as u32));
             compare.sort(&mut self.rows);
         }
     }
@@ -416,11 +416,11 @@ impl<'a> FrameView<'a> {
     /// # Errors
     /// Cancellation.
     pub(crate) fn rows(&mut self, ks: &[u32], mut f: impl FnMut(usize)) -> Result<()> {
-        let arranged = self.frame_order()?;
+        let frame_order = self.frame_order()?;
         self.select(ks)?;
         for &at in &self.found {
-            f(match &arranged.order {
-                OrderKind::SortedPlaces(sorted) => arranged.places.row(sorted.places[at as usize] as usize),
+            f(match &frame_order.order {
+                OrderKind::SortedPlaces(sorted) => frame_order.places.row(sorted.places[at as usize] as usize),
                 OrderKind::Naive(_) | OrderKind::Kept(_) => at as usize,
             });
         }
@@ -434,9 +434,9 @@ impl<'a> FrameView<'a> {
     #[inline(always)]
     pub(crate) fn select(&mut self, ks: &[u32]) -> Result<&[u32]> {
         match &mut self.source {
-            ViewSource::FrameOrder(arranged, _) => {
-                let arranged = *arranged;
-                self.select_in_order(arranged, ks)
+            ViewSource::FrameOrder(frame_order, _) => {
+                let frame_order = *frame_order;
+                self.select_in_order(frame_order, ks)
             }
             ViewSource::Kept(selected, begin) => {
                 self.found.clear();
@@ -446,15 +446,15 @@ impl<'a> FrameView<'a> {
         }
     }
 
-    fn select_in_order(&mut self, arranged: &'a FrameOrder, ks: &[u32]) -> Result<&[u32]> {
+    fn select_in_order(&mut self, frame_order: &'a FrameOrder, ks: &[u32]) -> Result<&[u32]> {
         self.found.resize(ks.len(), 0);
-        let OrderKind::SortedPlaces(sorted) = &arranged.order else {
+        let OrderKind::SortedPlaces(sorted) = &frame_order.order else {
             for (found, &k) in self.found.iter_mut().zip(ks) {
                 *found = self.rows[k as usize];
             }
             return Ok(&self.found);
         };
-        if self.is_partition(arranged) {
+        if self.is_partition(frame_order) {
             for (found, &k) in self.found.iter_mut().zip(ks) {
                 *found = self.partition.start as u32 + k;
             }
@@ -463,7 +463,7 @@ impl<'a> FrameView<'a> {
         let mut found = std::mem::take(&mut self.found);
         let runs = self.runs;
         let pieces = self.pieces;
-        let cursor = self.cursor(arranged, sorted)?;
+        let cursor = self.cursor(frame_order, sorted)?;
         match pieces {
             0 | 1 => cursor.select([runs[0]], ks, &mut found),
             2 => cursor.select([runs[0], runs[1]], ks, &mut found),
@@ -478,8 +478,8 @@ impl<'a> FrameView<'a> {
     /// # Errors
     /// Cancellation.
     pub(crate) fn count(&mut self, row: usize, counted: RankBound) -> Result<usize> {
-        let arranged = self.frame_order()?;
-        let sorted = match &arranged.order {
+        let frame_order = self.frame_order()?;
+        let sorted = match &frame_order.order {
             OrderKind::Kept(_) => return Err(Error::internal("rows are counted where only their order is kept")),
             OrderKind::Naive(compare) => {
                 let stands = |&other: &u32| {
@@ -498,17 +498,17 @@ impl<'a> FrameView<'a> {
             return Ok(0);
         }
         let ranked = sorted.ranked.as_ref().ok_or_else(|| Error::internal("rows are counted that have no rank"))?;
-        let at = ranked.at[arranged.places.of(row..row).start] as usize;
+        let at = ranked.at[frame_order.places.of(row..row).start] as usize;
         let behind = match counted {
             RankBound::Before => at,
             RankBound::BeforePeers => ranked.peers.run_start(at),
             RankBound::ThroughPeers => ranked.peers.next_start(at + 1),
         };
-        if self.is_partition(arranged) {
+        if self.is_partition(frame_order) {
             return Ok(behind - self.partition.start);
         }
         let (runs, pieces, begin) = (self.runs, self.pieces, self.partition.start);
-        let cursor = self.cursor(arranged, sorted)?;
+        let cursor = self.cursor(frame_order, sorted)?;
         let rank = (behind - begin) as u32;
         let below = match pieces {
             1 => cursor.count_below([runs[0]], rank),
@@ -519,10 +519,10 @@ impl<'a> FrameView<'a> {
     }
 
     /// Whether the frame is the whole partition; also sets `partition`.
-    fn is_partition(&mut self, arranged: &FrameOrder) -> bool {
+    fn is_partition(&mut self, frame_order: &FrameOrder) -> bool {
         let [begin, end] = self.runs[0].map(|place| place as usize);
         if self.len > 0 && !self.partition.contains(&begin) {
-            self.partition = arranged.places.partitions.run_range(begin);
+            self.partition = frame_order.places.partitions.run_range(begin);
             if let Some(cursor) = &mut self.cursor {
                 cursor.set_partition(&self.partition);
             }
@@ -530,9 +530,9 @@ impl<'a> FrameView<'a> {
         self.pieces == 1 && self.partition == (begin..end)
     }
 
-    fn cursor(&mut self, arranged: &FrameOrder, sorted: &'a SortedPlaces) -> Result<&WaveletCursor<'a>> {
+    fn cursor(&mut self, frame_order: &FrameOrder, sorted: &'a SortedPlaces) -> Result<&WaveletCursor<'a>> {
         if let (None, ViewSource::FrameOrder(_, cancel)) = (&self.cursor, &self.source) {
-            let build = || Wavelet::new(&arranged.places.partitions, &sorted.places, cancel);
+            let build = || Wavelet::new(&frame_order.places.partitions, &sorted.places, cancel);
             let wavelet = sorted.wavelet.get_or_init(build).as_ref().map_err(Clone::clone)?;
             let mut cursor = WaveletCursor::new(wavelet);
             cursor.set_partition(&self.partition);

@@ -285,8 +285,8 @@ mod tests {
     #[test]
     fn select_and_rank_match_sorting() {
         let sizes = [1, 2, 3, 40, 64, 1, 33, 7, 100];
-        let (edges, sorted) = sorted(&sizes);
-        let wavelet = Wavelet::new(&edges, &sorted, &Cancel::default()).unwrap();
+        let (boundaries, sorted) = sorted(&sizes);
+        let wavelet = Wavelet::new(&boundaries, &sorted, &Cancel::default()).unwrap();
         let mut cursor = WaveletCursor::new(&wavelet);
         let mut begin = 0;
         for size in sizes {

@@ -51,22 +51,22 @@ fn frame_order(inputs: &Inputs, inclusion: RowMask, keys: &[SortColumn], ranked:
 
 fn rank_in_frame(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
     use crate::functions::positional::rank::RankKind;
-    let arranged = frame_order(inputs, inputs.inclusion.clone(), &inputs.argument_order()?, true)?;
+    let order = frame_order(inputs, inputs.inclusion.clone(), &inputs.argument_order()?, true)?;
     Ok(match inputs.call.function.function_id {
-        FunctionId::RowNumber => arranged.boxed(inputs.call.visit_order(), RankInFrame(RankKind::RowNumber)),
-        FunctionId::Rank => arranged.boxed(inputs.call.visit_order(), RankInFrame(RankKind::Rank)),
+        FunctionId::RowNumber => order.boxed(inputs.call.visit_order(), RankInFrame(RankKind::RowNumber)),
+        FunctionId::Rank => order.boxed(inputs.call.visit_order(), RankInFrame(RankKind::Rank)),
         FunctionId::Ntile => {
             let buckets = u64::try_from(inputs.constant(0)?).unwrap_or(1).max(1);
-            arranged.boxed(inputs.call.visit_order(), RankInFrame(RankKind::Ntile(buckets)))
+            order.boxed(inputs.call.visit_order(), RankInFrame(RankKind::Ntile(buckets)))
         }
-        FunctionId::PercentRank => arranged.boxed(inputs.call.visit_order(), RelativeRank(RankKind::PercentRank)),
-        _ => arranged.boxed(inputs.call.visit_order(), RelativeRank(RankKind::CumeDist)),
+        FunctionId::PercentRank => order.boxed(inputs.call.visit_order(), RelativeRank(RankKind::PercentRank)),
+        _ => order.boxed(inputs.call.visit_order(), RelativeRank(RankKind::CumeDist)),
     })
 }
 
 fn value(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
     use crate::functions::positional::nth::NthRow;
-    let arranged = frame_order(inputs, inputs.inclusion.clone(), &inputs.argument_order()?, false)?;
+    let order = frame_order(inputs, inputs.inclusion.clone(), &inputs.argument_order()?, false)?;
     let which = match inputs.call.function.function_id {
         FunctionId::First => NthRow::First,
         FunctionId::Last => NthRow::Last,
@@ -75,17 +75,17 @@ fn value(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
             None => NthRow::Nth(u64::try_from(inputs.constant(1)?).unwrap_or(1)),
         },
     };
-    Ok(arranged.boxed(inputs.call.visit_order(), NthByOrder { column: inputs.first()?.clone(), which }))
+    Ok(order.boxed(inputs.call.visit_order(), NthByOrder { column: inputs.first()?.clone(), which }))
 }
 
 fn first_by_order(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
     let values = inputs.args.get(1).ok_or_else(|| inputs.unexpected())?.clone();
     let descending = inputs.call.function.function_id == FunctionId::MaxBy;
     let key = SortColumn { values, options: SortOptions::new(descending, false) };
-    let arranged = frame_order(inputs, inputs.inclusion.clone(), &[key], false)?;
+    let order = frame_order(inputs, inputs.inclusion.clone(), &[key], false)?;
     let count = u32::try_from(inputs.constant(2)?).map_err(|_| inputs.unexpected())?;
     let element = element(&inputs.call.signature.output).ok_or_else(|| inputs.unexpected())?.clone();
-    Ok(arranged.boxed(inputs.call.visit_order(), FirstByOrder { column: inputs.first()?.clone(), count, element }))
+    Ok(order.boxed(inputs.call.visit_order(), FirstByOrder { column: inputs.first()?.clone(), count, element }))
 }
 
 /// The sort key of the values; for floats -0.0 sorts before 0.0 as in Spark's quantiles, in either direction.
@@ -118,17 +118,17 @@ fn quantile(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
         Some(frequencies) => inputs.inclusion.and(&counting(inputs, frequencies)?),
     };
     let descending = inputs.call.argument_order.first().is_some_and(|key| key.options.descending);
-    let arranged = frame_order(inputs, inclusion, &keys(values, descending)?, false)?;
-    let frequencies = frequencies.map(|frequencies| arranged.ordered_values(&frequencies)).transpose()?;
+    let order = frame_order(inputs, inclusion, &keys(values, descending)?, false)?;
+    let frequencies = frequencies.map(|frequencies| order.ordered_values(&frequencies)).transpose()?;
     let frequencies = frequencies.map(|frequencies| frequencies.as_primitive::<Int64Type>().values().clone());
-    let values = arranged.ordered_values(values)?;
+    let values = order.ordered_values(values)?;
     if matches!(inputs.call.function.function_id, FunctionId::PercentileDisc | FunctionId::PercentileApprox) {
-        return Ok(arranged.boxed(inputs.call.visit_order(), DiscreteQuantile { values, shares, frequencies }));
+        return Ok(order.boxed(inputs.call.visit_order(), DiscreteQuantile { values, shares, frequencies }));
     }
     macro_rules! interpolated {
         ($type:ty) => {{
             let (output, values) = (values.data_type().clone(), to_primitive::<$type>(&values)?.values().clone());
-            Ok(arranged.boxed(
+            Ok(order.boxed(
                 inputs.call.visit_order(),
                 InterpolatedQuantile::<$type> { values, shares, frequencies, output },
             ))
@@ -144,26 +144,22 @@ fn quantile(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
 
 fn mad(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
     let values = &values(inputs)?;
-    let arranged = frame_order(inputs, inputs.inclusion.clone(), &keys(values, false)?, false)?;
-    let values = arranged.ordered_values(values)?;
+    let order = frame_order(inputs, inputs.inclusion.clone(), &keys(values, false)?, false)?;
+    let values = order.ordered_values(values)?;
     match PhysicalType::of(values.data_type()) {
-        Some(PhysicalType::F64) => distances::<Float64Type>(inputs, arranged, &values),
-        Some(PhysicalType::I64) => distances::<Int64Type>(inputs, arranged, &values),
-        Some(PhysicalType::I32) => distances::<Int32Type>(inputs, arranged, &values),
+        Some(PhysicalType::F64) => distances::<Float64Type>(inputs, order, &values),
+        Some(PhysicalType::I64) => distances::<Int64Type>(inputs, order, &values),
+        Some(PhysicalType::I32) => distances::<Int32Type>(inputs, order, &values),
         _ => Err(inputs.unexpected()),
     }
 }
 
-fn distances<T: ArrowPrimitiveType>(
-    inputs: &Inputs,
-    arranged: FrameOrder,
-    values: &ArrayRef,
-) -> Result<Box<dyn Evaluator>>
+fn distances<T: ArrowPrimitiveType>(inputs: &Inputs, order: FrameOrder, values: &ArrayRef) -> Result<Box<dyn Evaluator>>
 where
     T::Native: Distance,
 {
     let (output, values) = (values.data_type().clone(), to_primitive::<T>(values)?.values().clone());
-    Ok(arranged.boxed(inputs.call.visit_order(), Mad::<T> { values, output, naive: inputs.naive() }))
+    Ok(order.boxed(inputs.call.visit_order(), Mad::<T> { values, output, naive: inputs.naive() }))
 }
 
 /// The element field of a list type.

@@ -48,25 +48,25 @@ impl Inputs<'_> {
         read: impl Fn(&PlannedCall) -> Result<CallReadout<F::State>>,
     ) -> Result<Accumulated<F, SharedResults<F::State>>> {
         let asked = self.pass.iter().map(|call| Ok((read(call)?, call.display.clone())));
-        Ok(Accumulated { accumulator, readout: SharedResults::new(asked.collect::<Result<_>>()?) })
+        Ok(Accumulated { accumulator, reader: SharedResults::new(asked.collect::<Result<_>>()?) })
     }
 
     /// The evaluator of a single call with one of the strategies [`COMMON_FOR_MERGEABLE`].
     fn merged<F: Accumulator + 'static>(
         &self,
         accumulator: F,
-        readout: impl PrimitiveReader<F::State> + 'static,
+        reader: impl PrimitiveReader<F::State> + 'static,
     ) -> Result<Box<dyn Evaluator>> {
-        common_evaluator_for_mergeable(Accumulated::new(accumulator, readout), self.call.strategy, self.section)
+        common_evaluator_for_mergeable(Accumulated::new(accumulator, reader), self.call.strategy, self.section)
     }
 
     /// The evaluator of a single call with one of the strategies [`COMMON_FOR_RETRACTABLE`].
     fn retracted<F: Retractable + 'static>(
         &self,
         accumulator: F,
-        readout: impl PrimitiveReader<F::State> + 'static,
+        reader: impl PrimitiveReader<F::State> + 'static,
     ) -> Result<Box<dyn Evaluator>> {
-        common_evaluator_for_retractable(Accumulated::new(accumulator, readout), self.call.strategy, self.section)
+        common_evaluator_for_retractable(Accumulated::new(accumulator, reader), self.call.strategy, self.section)
     }
 }
 

@@ -82,13 +82,13 @@ impl<S, R: PrimitiveReader<S>> ResultReader<S> for PrimitiveResult<R> {
 #[derive(Debug, Clone)]
 pub struct Accumulated<F, R> {
     pub(crate) accumulator: F,
-    pub(crate) readout: R,
+    pub(crate) reader: R,
 }
 
 impl<F: Accumulator, R: PrimitiveReader<F::State>> Accumulated<F, PrimitiveResult<R>> {
-    /// The aggregate of `accumulator` with the native results of `readout`.
-    pub fn new(accumulator: F, readout: R) -> Self {
-        Self { accumulator, readout: PrimitiveResult(readout) }
+    /// The aggregate of `accumulator` with the native results of `reader`.
+    pub fn new(accumulator: F, reader: R) -> Self {
+        Self { accumulator, reader: PrimitiveResult(reader) }
     }
 }
 
@@ -105,19 +105,19 @@ impl<F: Accumulator, R: ResultReader<F::State>> Aggregate for Accumulated<F, R> 
 
     #[inline]
     fn reader(&self) -> &R {
-        &self.readout
+        &self.reader
     }
 }
 
 /// The result of each run of rows, for the tests of the function families.
 #[cfg(test)]
 pub(super) fn results<A: Aggregate>(aggregate: &A, runs: &[Range<usize>]) -> Result<ArrayRef> {
-    let (accumulator, readout) = (aggregate.accumulator(), aggregate.reader());
-    let mut out = readout.builder(runs.len());
+    let (accumulator, reader) = (aggregate.accumulator(), aggregate.reader());
+    let mut out = reader.builder(runs.len());
     for run in runs {
         let mut state = accumulator.init();
         accumulator.update(&mut state, run.clone())?;
-        readout.evaluate(&state, &mut out)?;
+        reader.evaluate(&state, &mut out)?;
     }
-    readout.finish(out)
+    reader.finish(out)
 }

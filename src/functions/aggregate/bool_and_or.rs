@@ -86,7 +86,7 @@ impl BoolAggregate {
             RowMask::All => values.values().clone(),
             RowMask::Mask(mask) => values.values() & mask,
         };
-        Accumulated { accumulator: BoolAccumulator { trues: RowMask::Mask(trues), all: inclusion }, readout: self }
+        Accumulated { accumulator: BoolAccumulator { trues: RowMask::Mask(trues), all: inclusion }, reader: self }
     }
 }
 

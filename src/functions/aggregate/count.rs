@@ -49,11 +49,11 @@ impl Accumulator for Count {
         &self,
         state: &mut u64,
         rows: Range<usize>,
-        mut kept: impl Iterator<Item = u64>,
+        mut keep: impl Iterator<Item = u64>,
         out: &mut [u64],
     ) -> Result<()> {
         *state = scan_slots(&UNITS, &self.inclusion, rows, *state, out, |count, (), takes_part| {
-            (count & kept.next().unwrap_or(u64::MAX)) + u64::from(takes_part)
+            (count & keep.next().unwrap_or(u64::MAX)) + u64::from(takes_part)
         });
         Ok(())
     }

@@ -422,7 +422,7 @@ mod tests {
     /// The means of growing frames, folded at once and merged from two parts.
     fn growing(mean: &impl Aggregate) -> Vec<Option<f64>> {
         let runs: Vec<_> = (1..=X.len()).map(|end| 0..end).collect();
-        let (accumulator, readout) = (mean.accumulator(), mean.reader());
+        let (accumulator, reader) = (mean.accumulator(), mean.reader());
         let whole = results(mean, &runs).unwrap();
         let whole: Vec<_> = whole.as_primitive::<Float64Type>().iter().collect();
         for middle in 0..=X.len() {
@@ -430,9 +430,9 @@ mod tests {
             accumulator.update(&mut left, 0..middle).unwrap();
             accumulator.update(&mut right, middle..X.len()).unwrap();
             accumulator.merge(&mut left, &right).unwrap();
-            let mut out = readout.builder(1);
-            readout.evaluate(&accumulator.load(&accumulator.save(&left).unwrap()).unwrap(), &mut out).unwrap();
-            let merged = readout.finish(out).unwrap();
+            let mut out = reader.builder(1);
+            reader.evaluate(&accumulator.load(&accumulator.save(&left).unwrap()).unwrap(), &mut out).unwrap();
+            let merged = reader.finish(out).unwrap();
             near(&[whole[4]], &[merged.as_primitive::<Float64Type>().iter().next().flatten()]);
         }
         whole

@@ -271,7 +271,7 @@ mod tests {
     /// For any values in the block, at any position.
     #[test]
     fn block_sum_equals_sum_of_values() {
-        fn held<const VALUES: usize>(step: usize) {
+        fn check<const VALUES: usize>(step: usize) {
             let infinite = [f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
             let sets: [&[f64]; 6] =
                 [&[0.1], &[1e16, 1.0, -1e16], &[1.0, 1e100, 1.0, -1e100], &[1e299], &[-0.0], &infinite];
@@ -292,8 +292,8 @@ mod tests {
                 }
             }
         }
-        held::<VALUES_PER_BLOCK>(1);
-        held::<LANE_VALUES>(7);
+        check::<VALUES_PER_BLOCK>(1);
+        check::<LANE_VALUES>(7);
     }
 
     #[test]

@@ -177,7 +177,7 @@ impl BinList {
         };
         let doubles = arrow_cast::cast(moments.as_ref().map_or(values, |moments| moments), &DataType::Float64)?;
         let values = doubles.as_primitive::<Float64Type>().values().clone();
-        Ok(Accumulated { accumulator: Histogram { values, inclusion, most }, readout: Self { output } })
+        Ok(Accumulated { accumulator: Histogram { values, inclusion, most }, reader: Self { output } })
     }
 }
 

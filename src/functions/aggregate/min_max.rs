@@ -202,9 +202,9 @@ impl<T: ArrowPrimitiveType<Native: TotalOrd>, const GREATEST: bool> MinMax<T, GR
 
     /// The state if it is kept, else the empty state.
     #[inline(always)]
-    fn masked(state: ExtremeState<T::Native>, kept: Option<u64>) -> ExtremeState<T::Native> {
-        let kept = kept.unwrap_or(u64::MAX);
-        ExtremeState { value: state.value.select_present(Self::IDENTITY, kept != 0), any: state.any & kept }
+    fn masked(state: ExtremeState<T::Native>, keep: Option<u64>) -> ExtremeState<T::Native> {
+        let keep = keep.unwrap_or(u64::MAX);
+        ExtremeState { value: state.value.select_present(Self::IDENTITY, keep != 0), any: state.any & keep }
     }
 
     /// Appends a value, if it is counted.
@@ -260,11 +260,11 @@ impl<T: ArrowPrimitiveType<Native: TotalOrd>, const GREATEST: bool> Accumulator 
         &self,
         state: &mut Self::State,
         rows: Range<usize>,
-        mut kept: impl Iterator<Item = u64>,
+        mut keep: impl Iterator<Item = u64>,
         out: &mut [Self::State],
     ) -> Result<()> {
         *state = scan_slots(&self.values, &self.inclusion, rows, *state, out, |best, value, takes_part| {
-            let mut best = Self::masked(best, kept.next());
+            let mut best = Self::masked(best, keep.next());
             Self::append_if(&mut best, value, takes_part);
             best
         });
@@ -281,11 +281,11 @@ impl<T: ArrowPrimitiveType<Native: TotalOrd>, const GREATEST: bool> Accumulator 
         &self,
         state: &mut Self::State,
         rows: Range<usize>,
-        mut kept: impl Iterator<Item = u64>,
+        mut keep: impl Iterator<Item = u64>,
         out: &mut [Self::State],
     ) -> Result<()> {
         *state = scan_slots_back(&self.values, &self.inclusion, rows, *state, out, |best, value, takes_part| {
-            let mut best = Self::masked(best, kept.next());
+            let mut best = Self::masked(best, keep.next());
             Self::prepend_if(&mut best, value, takes_part);
             best
         });

@@ -47,11 +47,11 @@ pub trait Moments: Copy + Default + Send + Sync {
         self
     }
 
-    /// The moments if all bits of `kept` are set, the empty ones if none is.
+    /// The moments if all bits of `keep` are set, the empty ones if none is.
     #[inline(always)]
     #[must_use]
-    fn masked(self, kept: u64) -> Self {
-        if kept == 0 { Self::default() } else { self }
+    fn masked(self, keep: u64) -> Self {
+        if keep == 0 { Self::default() } else { self }
     }
 
     /// The moments as one row of Arrow data.
@@ -151,11 +151,11 @@ impl<M: Moments> Accumulator for MomentAccumulator<M> {
         &self,
         state: &mut M,
         rows: Range<usize>,
-        mut kept: impl Iterator<Item = u64>,
+        mut keep: impl Iterator<Item = u64>,
         out: &mut [M],
     ) -> Result<()> {
         *state = scan_slots(&self.doubles, &self.inclusion, rows, *state, out, |moments, value, takes_part| {
-            let mut moments = moments.masked(kept.next().unwrap_or(u64::MAX));
+            let mut moments = moments.masked(keep.next().unwrap_or(u64::MAX));
             moments.add_if(value, takes_part);
             moments
         });
@@ -166,11 +166,11 @@ impl<M: Moments> Accumulator for MomentAccumulator<M> {
         &self,
         state: &mut M,
         rows: Range<usize>,
-        mut kept: impl Iterator<Item = u64>,
+        mut keep: impl Iterator<Item = u64>,
         out: &mut [M],
     ) -> Result<()> {
         *state = scan_slots_back(&self.doubles, &self.inclusion, rows, *state, out, |moments, value, takes_part| {
-            let mut moments = moments.masked(kept.next().unwrap_or(u64::MAX));
+            let mut moments = moments.masked(keep.next().unwrap_or(u64::MAX));
             moments.add_if(value, takes_part);
             moments
         });

@@ -53,7 +53,7 @@ impl<S: Clone + 'static, R: PrimitiveReader<S> + 'static> StateReader<S> for R {
     fn builder(self: Arc<Self>, capacity: usize) -> Box<dyn ResultBuilder<S>> {
         Box::new(PrimitiveBuilder {
             results: PrimitiveResults::<R::Type>::with_capacity(capacity),
-            readout: self,
+            reader: self,
             states: PhantomData,
         })
     }
@@ -61,28 +61,28 @@ impl<S: Clone + 'static, R: PrimitiveReader<S> + 'static> StateReader<S> for R {
 
 /// Results of native type.
 struct PrimitiveBuilder<S, R: PrimitiveReader<S>> {
-    readout: Arc<R>,
+    reader: Arc<R>,
     results: PrimitiveResults<R::Type>,
     states: PhantomData<fn(&S)>,
 }
 
 impl<S: Clone, R: PrimitiveReader<S>> ResultBuilder<S> for PrimitiveBuilder<S, R> {
     fn extend(&mut self, states: &[S]) -> Result<()> {
-        let Self { readout, results, .. } = self;
+        let Self { reader, results, .. } = self;
         let read = with_avx2_only(
             #[inline(always)]
-            || readout.read_block(states.iter().map(|state| Ok(state.clone())), results),
+            || reader.read_block(states.iter().map(|state| Ok(state.clone())), results),
         );
         read.unwrap_or_else(|| states.iter().try_for_each(|state| self.repeat(state, 1)))
     }
 
     fn repeat(&mut self, state: &S, times: usize) -> Result<()> {
-        self.results.repeat(self.readout.read(state)?, times);
+        self.results.repeat(self.reader.read(state)?, times);
         Ok(())
     }
 
     fn finish(self: Box<Self>) -> Result<ArrayRef> {
-        self.readout.with_type(self.results.finish()?)
+        self.reader.with_type(self.results.finish()?)
     }
 }
 
@@ -103,11 +103,11 @@ impl<S> SharedResults<S> {
 
     fn each(
         &self,
-        answers: &mut [Box<dyn ResultBuilder<S>>],
+        builders: &mut [Box<dyn ResultBuilder<S>>],
         answer: impl Fn(&mut dyn ResultBuilder<S>) -> Result<()>,
     ) -> Result<()> {
-        let mut each = answers.iter_mut().zip(&self.asked);
-        each.try_for_each(|(answers, (_, call))| answer(answers.as_mut()).map_err(|error| error.of_call(call)))
+        let mut each = builders.iter_mut().zip(&self.asked);
+        each.try_for_each(|(builders, (_, call))| answer(builders.as_mut()).map_err(|error| error.of_call(call)))
     }
 }
 
@@ -115,15 +115,15 @@ impl<S> SharedResults<S> {
 pub(crate) struct SharedBuilder<S> {
     /// The states of the current block.
     states: Vec<S>,
-    answers: Vec<Box<dyn ResultBuilder<S>>>,
+    builders: Vec<Box<dyn ResultBuilder<S>>>,
 }
 
 impl<S: Clone + Send + Sync> ResultReader<S> for SharedResults<S> {
     type Builder = SharedBuilder<S>;
 
     fn builder(&self, capacity: usize) -> SharedBuilder<S> {
-        let answers = self.asked.iter().map(|(read, _)| read.clone().builder(capacity)).collect();
-        SharedBuilder { states: Vec::new(), answers }
+        let builders = self.asked.iter().map(|(read, _)| read.clone().builder(capacity)).collect();
+        SharedBuilder { states: Vec::new(), builders }
     }
 
     fn evaluate(&self, state: &S, out: &mut SharedBuilder<S>) -> Result<()> {
@@ -136,21 +136,21 @@ impl<S: Clone + Send + Sync> ResultReader<S> for SharedResults<S> {
         states: impl ExactSizeIterator<Item = Result<S>>,
         out: &mut SharedBuilder<S>,
     ) -> Result<()> {
-        let SharedBuilder { states: block, answers } = out;
+        let SharedBuilder { states: block, builders } = out;
         block.clear();
         block.reserve(states.len());
         for state in states {
             block.push(state?);
         }
-        self.each(answers, |answers| answers.extend(block))
+        self.each(builders, |builders| builders.extend(block))
     }
 
     fn repeat(&self, state: &S, times: usize, out: &mut SharedBuilder<S>) -> Result<()> {
-        self.each(&mut out.answers, |answers| answers.repeat(state, times))
+        self.each(&mut out.builders, |builders| builders.repeat(state, times))
     }
 
     fn finish(&self, out: SharedBuilder<S>) -> Result<ArrayRef> {
-        let columns = out.answers.into_iter().map(ResultBuilder::finish).collect::<Result<Vec<_>>>()?;
+        let columns = out.builders.into_iter().map(ResultBuilder::finish).collect::<Result<Vec<_>>>()?;
         if let [only] = &columns[..] {
             return Ok(only.clone());
         }

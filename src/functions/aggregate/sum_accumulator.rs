@@ -137,9 +137,9 @@ impl<S> SumAccumulator<i32, S> {
 impl<N: SumInput, S: SumOf<N>> SumAccumulator<N, S> {
     /// The total if it is kept, else the empty one.
     #[inline(always)]
-    fn masked(total: SumState<S>, kept: Option<u64>) -> SumState<S> {
-        let kept = kept.unwrap_or(u64::MAX);
-        SumState { sum: total.sum.or_zero(kept), count: total.count & kept }
+    fn masked(total: SumState<S>, keep: Option<u64>) -> SumState<S> {
+        let keep = keep.unwrap_or(u64::MAX);
+        SumState { sum: total.sum.or_zero(keep), count: total.count & keep }
     }
 
     #[inline]
@@ -212,11 +212,11 @@ impl<N: SumInput, S: SumOf<N>> Accumulator for SumAccumulator<N, S> {
         &self,
         state: &mut SumState<S>,
         rows: Range<usize>,
-        mut kept: impl Iterator<Item = u64>,
+        mut keep: impl Iterator<Item = u64>,
         out: &mut [SumState<S>],
     ) -> Result<()> {
         *state = scan_slots(&self.values, &self.inclusion, rows, *state, out, |total, value, takes_part| {
-            let mut total = Self::masked(total, kept.next());
+            let mut total = Self::masked(total, keep.next());
             Self::add_if(&mut total, value, takes_part);
             total
         });
@@ -227,11 +227,11 @@ impl<N: SumInput, S: SumOf<N>> Accumulator for SumAccumulator<N, S> {
         &self,
         state: &mut SumState<S>,
         rows: Range<usize>,
-        mut kept: impl Iterator<Item = u64>,
+        mut keep: impl Iterator<Item = u64>,
         out: &mut [SumState<S>],
     ) -> Result<()> {
         *state = scan_slots_back(&self.values, &self.inclusion, rows, *state, out, |total, value, takes_part| {
-            let mut total = Self::masked(total, kept.next());
+            let mut total = Self::masked(total, keep.next());
             Self::add_if(&mut total, value, takes_part);
             total
         });
@@ -262,9 +262,9 @@ impl<N: SumInput, S: SumOf<N>> Accumulator for SumAccumulator<N, S> {
 
 impl<N: SumInput, S: SumOf<N> + ExactSum> Retractable for SumAccumulator<N, S> {
     #[inline]
-    fn retract(&self, state: &mut SumState<S>, gone: &SumState<S>) {
-        state.sum.retract(&gone.sum);
-        state.count -= gone.count;
+    fn retract(&self, state: &mut SumState<S>, removed: &SumState<S>) {
+        state.sum.retract(&removed.sum);
+        state.count -= removed.count;
     }
 
     /// First the change of each step of a word, which does not depend on the row before, then the running sums.
@@ -277,21 +277,21 @@ impl<N: SumInput, S: SumOf<N> + ExactSum> Retractable for SumAccumulator<N, S> {
         out: &mut [SumState<S>],
     ) -> Result<()> {
         let (mut total, mut sums, mut counts) = (*state, [S::ZERO; WORD_BITS], [0; WORD_BITS]);
-        let (come, gone) = (&self.values[entering.clone()], &self.values[leaving.clone()]);
-        let words = out.chunks_mut(WORD_BITS).zip(come.chunks(WORD_BITS)).zip(gone.chunks(WORD_BITS));
-        for (number, ((out, come), gone)) in words.enumerate() {
+        let (added, removed) = (&self.values[entering.clone()], &self.values[leaving.clone()]);
+        let words = out.chunks_mut(WORD_BITS).zip(added.chunks(WORD_BITS)).zip(removed.chunks(WORD_BITS));
+        for (number, ((out, added), removed)) in words.enumerate() {
             let present = |rows: &Range<usize>| self.inclusion.word(rows.start + WORD_BITS * number);
             let [entering, leaving] = [&entering, &leaving].map(present);
             let changes = sums.iter_mut().zip(&mut counts).zip(0..);
-            for (((sum, count), bit), (&come, &gone)) in changes.zip(come.iter().zip(gone)) {
+            for (((sum, count), bit), (&added, &removed)) in changes.zip(added.iter().zip(removed)) {
                 let of = |value, present: u64| {
                     let (mut sum, count) = (S::ZERO, (present >> bit) & 1);
                     sum.add(value);
                     (sum.or_zero(count.wrapping_neg()), count)
                 };
-                let (come, gone) = (of(come, entering), of(gone, leaving));
-                (*sum, *count) = (come.0, come.1.wrapping_sub(gone.1));
-                sum.retract(&gone.0);
+                let (added, removed) = (of(added, entering), of(removed, leaving));
+                (*sum, *count) = (added.0, added.1.wrapping_sub(removed.1));
+                sum.retract(&removed.0);
             }
             for ((out, sum), &count) in out.iter_mut().zip(&sums).zip(&counts) {
                 total.sum.merge(sum);

@@ -51,9 +51,9 @@ pub trait RunningSum: Copy + Send + Sync {
     /// The empty sum.
     const ZERO: Self;
 
-    /// The sum if all bits of `kept` are set, the empty one if none is.
+    /// The sum if all bits of `keep` are set, the empty one if none is.
     #[must_use]
-    fn or_zero(self, kept: u64) -> Self;
+    fn or_zero(self, keep: u64) -> Self;
 
     /// Adds another sum.
     fn merge(&mut self, right: &Self);
@@ -126,8 +126,8 @@ macro_rules! exact {
             const ZERO: Self = 0;
 
             #[inline(always)]
-            fn or_zero(self, kept: u64) -> Self {
-                self & Self::from(kept.cast_signed())
+            fn or_zero(self, keep: u64) -> Self {
+                self & Self::from(keep.cast_signed())
             }
 
             #[inline]
@@ -217,8 +217,8 @@ macro_rules! by_halves {
 
             #[inline(always)]
             fn add_present(&mut self, values: &[$native; WORD_BITS], present: u64) {
-                let kept = |bit: u32| ((present >> bit) & 1).wrapping_neg() as $native;
-                *self += summed(values.iter().zip(0..).map(|(&value, bit)| value & kept(bit)));
+                let keep = |bit: u32| ((present >> bit) & 1).wrapping_neg() as $native;
+                *self += summed(values.iter().zip(0..).map(|(&value, bit)| value & keep(bit)));
             }
 
             #[inline(always)]
@@ -245,8 +245,8 @@ impl RunningSum for Int320 {
     const ZERO: Self = Self::ZERO;
 
     #[inline]
-    fn or_zero(self, kept: u64) -> Self {
-        if kept == 0 { Self::ZERO } else { self }
+    fn or_zero(self, keep: u64) -> Self {
+        if keep == 0 { Self::ZERO } else { self }
     }
 
     #[inline]
@@ -295,8 +295,8 @@ impl RunningSum for Compensated {
     const ZERO: Self = Self::ZERO;
 
     #[inline(always)]
-    fn or_zero(self, kept: u64) -> Self {
-        Self { sum: masked(self.sum, kept), lost: masked(self.lost, kept) }
+    fn or_zero(self, keep: u64) -> Self {
+        Self { sum: masked(self.sum, keep), lost: masked(self.lost, keep) }
     }
 
     #[inline]

@@ -130,8 +130,8 @@ impl Moments for PivotMoments {
     }
 
     #[inline(always)]
-    fn masked(self, kept: u64) -> Self {
-        let or_zero = |value| masked(value, kept);
+    fn masked(self, keep: u64) -> Self {
+        let or_zero = |value| masked(value, keep);
         Self {
             count: or_zero(self.count),
             pivot: or_zero(self.pivot),

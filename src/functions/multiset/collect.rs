@@ -155,23 +155,23 @@ impl<G: GatherPlaces> MultisetFunction for ListByCode<G> {
         false
     }
 
-    fn reset(&self, kept: &mut ListedCodes, _: &ValueCodes, partition: &PartitionCodes) -> Result<()> {
-        kept.present.reset(partition.codes);
-        kept.answered = false;
+    fn reset(&self, listed: &mut ListedCodes, _: &ValueCodes, partition: &PartitionCodes) -> Result<()> {
+        listed.present.reset(partition.codes);
+        listed.answered = false;
         Ok(())
     }
 
     #[inline]
     fn set_count(
         &self,
-        kept: &mut ListedCodes,
+        listed: &mut ListedCodes,
         _: &ValueCodes,
         _: &PartitionCodes,
         code: usize,
         count: u32,
     ) -> Result<()> {
-        kept.present.set(code, count > 0);
-        kept.answered = false;
+        listed.present.set(code, count > 0);
+        listed.answered = false;
         Ok(())
     }
 
@@ -181,16 +181,16 @@ impl<G: GatherPlaces> MultisetFunction for ListByCode<G> {
 
     fn evaluate(
         &self,
-        kept: &mut ListedCodes,
+        listed: &mut ListedCodes,
         values: &ValueCodes,
         partition: &PartitionCodes,
         _: usize,
         out: &mut G::Builder,
     ) -> Result<()> {
-        if std::mem::replace(&mut kept.answered, true) && self.0.repeat(out)? {
+        if std::mem::replace(&mut listed.answered, true) && self.0.repeat(out)? {
             return Ok(());
         }
-        self.0.push(kept.present.iter().map(|code| values.place(partition, code)), out)
+        self.0.push(listed.present.iter().map(|code| values.place(partition, code)), out)
     }
 
     fn evaluate_naive(

@@ -32,15 +32,22 @@ impl MultisetFunction for DenseRank {
         false
     }
 
-    fn reset(&self, kept: &mut Fenwick, _: &ValueCodes, partition: &PartitionCodes) -> Result<()> {
+    fn reset(&self, present: &mut Fenwick, _: &ValueCodes, partition: &PartitionCodes) -> Result<()> {
         reserve::probe(partition.codes * size_of::<u32>())?;
-        kept.reset(partition.codes);
+        present.reset(partition.codes);
         Ok(())
     }
 
     #[inline]
-    fn set_count(&self, kept: &mut Fenwick, _: &ValueCodes, _: &PartitionCodes, code: usize, count: u32) -> Result<()> {
-        kept.set(code, count > 0);
+    fn set_count(
+        &self,
+        present: &mut Fenwick,
+        _: &ValueCodes,
+        _: &PartitionCodes,
+        code: usize,
+        count: u32,
+    ) -> Result<()> {
+        present.set(code, count > 0);
         Ok(())
     }
 
@@ -50,13 +57,13 @@ impl MultisetFunction for DenseRank {
 
     fn evaluate(
         &self,
-        kept: &mut Fenwick,
+        present: &mut Fenwick,
         values: &ValueCodes,
         _: &PartitionCodes,
         row: usize,
         out: &mut Vec<i32>,
     ) -> Result<()> {
-        out.push(kept.count_before(Self::code_of_row(values, row)) as i32 + 1);
+        out.push(present.count_before(Self::code_of_row(values, row)) as i32 + 1);
         Ok(())
     }
 

@@ -43,27 +43,27 @@ impl MultisetFunction for Entropy {
         !self.distinct
     }
 
-    fn reset(&self, kept: &mut EntropyState, _: &ValueCodes, partition: &PartitionCodes) -> Result<()> {
-        reserve::refill(&mut kept.counts, partition.codes, 0)?;
-        reserve::refill(&mut kept.nodes, 2 * partition.codes.next_power_of_two(), 0.0)?;
-        (kept.total, kept.present) = (0, 0);
+    fn reset(&self, state: &mut EntropyState, _: &ValueCodes, partition: &PartitionCodes) -> Result<()> {
+        reserve::refill(&mut state.counts, partition.codes, 0)?;
+        reserve::refill(&mut state.nodes, 2 * partition.codes.next_power_of_two(), 0.0)?;
+        (state.total, state.present) = (0, 0);
         Ok(())
     }
 
     #[inline]
     fn set_count(
         &self,
-        kept: &mut EntropyState,
+        state: &mut EntropyState,
         _: &ValueCodes,
         _: &PartitionCodes,
         code: usize,
         count: u32,
     ) -> Result<()> {
         let count = if self.distinct { count.min(1) } else { count };
-        let before = std::mem::replace(&mut kept.counts[code], count);
-        kept.total = kept.total + u64::from(count) - u64::from(before);
-        kept.present = kept.present + usize::from(count > 0) - usize::from(before > 0);
-        let nodes = &mut kept.nodes;
+        let before = std::mem::replace(&mut state.counts[code], count);
+        state.total = state.total + u64::from(count) - u64::from(before);
+        state.present = state.present + usize::from(count > 0) - usize::from(before > 0);
+        let nodes = &mut state.nodes;
         let mut node = nodes.len() / 2 + code;
         nodes[node] = term(count);
         while node > 1 {
@@ -79,14 +79,14 @@ impl MultisetFunction for Entropy {
 
     fn evaluate(
         &self,
-        kept: &mut EntropyState,
+        state: &mut EntropyState,
         _: &ValueCodes,
         _: &PartitionCodes,
         _: usize,
         out: &mut Vec<f64>,
     ) -> Result<()> {
-        let total = kept.total as f64;
-        out.push(if kept.present < 2 { 0.0 } else { (total.log2() - kept.nodes[1] / total).max(0.0) });
+        let total = state.total as f64;
+        out.push(if state.present < 2 { 0.0 } else { (total.log2() - state.nodes[1] / total).max(0.0) });
         Ok(())
     }
 

@@ -101,20 +101,20 @@ impl MultisetFunction for Mode {
         !self.distinct
     }
 
-    fn reset(&self, kept: &mut ModeTree, _: &ValueCodes, partition: &PartitionCodes) -> Result<()> {
-        kept.reset(partition.codes)
+    fn reset(&self, tree: &mut ModeTree, _: &ValueCodes, partition: &PartitionCodes) -> Result<()> {
+        tree.reset(partition.codes)
     }
 
     #[inline]
     fn set_count(
         &self,
-        kept: &mut ModeTree,
+        tree: &mut ModeTree,
         _: &ValueCodes,
         _: &PartitionCodes,
         code: usize,
         count: u32,
     ) -> Result<()> {
-        kept.set_count(code, if self.distinct { count.min(1) } else { count });
+        tree.set_count(code, if self.distinct { count.min(1) } else { count });
         Ok(())
     }
 
@@ -124,13 +124,13 @@ impl MultisetFunction for Mode {
 
     fn evaluate(
         &self,
-        kept: &mut ModeTree,
+        tree: &mut ModeTree,
         values: &ValueCodes,
         partition: &PartitionCodes,
         _: usize,
         out: &mut Self::Builder,
     ) -> Result<()> {
-        out.push(kept.mode().map_or(RowSource::Null, |code| RowSource::Row(values.row(partition, code))));
+        out.push(tree.mode().map_or(RowSource::Null, |code| RowSource::Row(values.row(partition, code))));
         Ok(())
     }
 
@@ -163,20 +163,20 @@ mod tests {
     fn mode_follows_changing_counts() {
         let mut seed = 1_u64;
         for codes in [1, 2, 3, 5, 64] {
-            let (mut kept, mut counts) = (ModeTree::default(), vec![0_u32; codes]);
-            kept.reset(7).unwrap();
-            kept.reset(codes).unwrap();
+            let (mut tree, mut counts) = (ModeTree::default(), vec![0_u32; codes]);
+            tree.reset(7).unwrap();
+            tree.reset(codes).unwrap();
             for _ in 0..20_000 {
                 seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
                 let code = (seed >> 33) as usize % codes;
                 let up = (seed >> 20) % 5 < 2 || counts[code] == 0;
                 counts[code] = if up { counts[code] + 1 } else { counts[code] - 1 };
-                kept.set_count(code, counts[code]);
+                tree.set_count(code, counts[code]);
                 // Not every change is followed by a query.
                 if !(seed >> 40).is_multiple_of(3) {
                     let greatest = counts.iter().max().filter(|&&count| count > 0);
                     let expected = greatest.and_then(|greatest| counts.iter().position(|count| count == greatest));
-                    assert_eq!(kept.mode(), expected, "{counts:?}");
+                    assert_eq!(tree.mode(), expected, "{counts:?}");
                 }
             }
         }

@@ -315,8 +315,8 @@ mod tests {
 
     /// `fill` by both strategies.
     fn filled<T: ArrowPrimitiveType<Native: LinearValue>>(column: &ArrayRef, key: &ArrayRef) -> ArrayRef {
-        let edges = Boundaries::single(column.len());
-        let section = Section::whole(edges.clone(), edges, vec![]).unwrap();
+        let boundaries = Boundaries::single(column.len());
+        let section = Section::whole(boundaries.clone(), boundaries, vec![]).unwrap();
         let plan = FramePlan::resolve(Some(&Frame::entire()), &[], &|name| Err(Error::spec(name)), "UTC").unwrap();
         let frames = Frames::new(&plan, &section, 0).unwrap();
         let [fast, naive] = [false, true].map(|naive| {

@@ -268,8 +268,8 @@ mod tests {
     fn answers(frame: &Frame, which: NthRow, ignore_nulls: bool) -> Vec<Option<i64>> {
         let column: ArrayRef = Arc::new(Int64Array::from(vec![Some(10), None, Some(30), None, Some(50)]));
         let inclusion = if ignore_nulls { RowMask::new(std::slice::from_ref(&column), None) } else { RowMask::All };
-        let edges = Boundaries::single(5);
-        let section = Section::whole(edges.clone(), edges, vec![]).unwrap();
+        let boundaries = Boundaries::single(5);
+        let section = Section::whole(boundaries.clone(), boundaries, vec![]).unwrap();
         let plan = FramePlan::resolve(Some(frame), &[], &|name| Err(Error::spec(name)), "UTC").unwrap();
         let frames = Frames::new(&plan, &section, 0).unwrap();
         let [fast, naive] = [false, true].map(|naive| {

@@ -169,6 +169,33 @@ def test_python_adds_no_suggestion_of_its_own():
     assert last.strip().endswith("has no attribute 'summ'; did you mean 'sum' or 'try_sum'?")
 
 
+@pytest.mark.parametrize("name", ["rolling_mean", "summ", "n_unique", "qqqq"])
+def test_an_unknown_name_in_an_import_leads_to_ours(name):
+    with pytest.raises(AttributeError) as attribute:
+        getattr(wr, name)
+    hint = str(attribute.value).partition("; ")[2]
+    with pytest.raises(ImportError) as caught:
+        exec(f"from windrow import sum, {name}")
+    assert str(caught.value) == f"cannot import name {name!r} from 'windrow'; {hint}"
+    assert (caught.value.name, caught.value.path) == ("windrow", wr.__file__)
+    with pytest.raises(ImportError, match=r"^cannot import name '_rank' from 'windrow' \("):
+        exec("from windrow import _rank")
+
+
+def test_a_hint_says_where_pandas_corrects_for_bias():
+    pd = pytest.importorskip("pandas")
+    compared = 0
+    for name, ours in (("skew", "skewness"), ("kurt", "kurtosis"), ("rolling_skew", "skewness")):
+        with pytest.raises(AttributeError, match=rf"write wr\.{ours}\(.*\(pandas corrects it for bias\)$"):
+            getattr(wr, name)
+        values = [1.0, 2.0, 4.0, 9.0]
+        table = pa.table({"x": values})
+        found = wr.select(table, y=getattr(wr, ours)("x").over())["y"][0].as_py()
+        assert found != pytest.approx(getattr(pd.Series(values), name.removeprefix("rolling_"))(), rel=0.01)
+        compared += 1
+    assert compared == 3
+
+
 # ---- names of columns that are none
 
 
@@ -294,7 +321,7 @@ def test_an_item_without_a_window_call_leads_to_sql(text):
     assert len(message_of(wr.with_columns, TABLE, "level" + " + 1" * 150)) < 500
 
 
-@pytest.mark.parametrize("host", ["table", "pandas", "polars"])
+@pytest.mark.parametrize("host", ["table", "pandas", "polars", "lazy", "reader"])
 def test_a_column_in_double_quotes_leads_to_backticks(host):
     table = pa.table({"my col": [1, 2], "v": ["x", "y"], "flag": [True, False]})
     if host == "pandas":
@@ -302,17 +329,25 @@ def test_a_column_in_double_quotes_leads_to_backticks(host):
         table = table.to_pandas()
     elif host == "polars":
         table = pytest.importorskip("polars").from_arrow(table)
+    elif host == "lazy":
+        table = pytest.importorskip("polars").from_arrow(table).lazy()
+
+    def select(text):
+        if host == "lazy":
+            return wr.select(table, y=text).collect()
+        return wr.select(table.to_reader(), y=text).read_all() if host == "reader" else wr.select(table, y=text)
+
     for text in ('sum("my col") OVER ()', 'corr(1, "my col") OVER ()', 'median("my col") OVER ()'):
-        said = message_of(wr.select, table, y=text)
+        said = message_of(select, text)
         assert said.endswith("; \"my col\" is a text in SQL, as 'my col' is, and the column of that name is `my col`")
-        assert len(wr.select(table, y=text.replace('"', "`"))) == 2
-    assert message_of(wr.select, table, y='bool_or("flag") OVER ()').endswith("that name is `flag`")
+        assert len(select(text.replace('"', "`"))) == 2
+    assert message_of(select, 'bool_or("flag") OVER ()').endswith("that name is `flag`")
     # a text that no column is called by, and one that is not what the error is about
     for text in ("sum('other') OVER ()", "sum(v) FILTER (WHERE v <> 'flag') OVER ()"):
-        assert message_of(wr.select, table, y=text).endswith("or set ansi=False")
-    said = message_of(wr.select, table, y='count(*) FILTER (WHERE "flag") OVER ()')
+        assert message_of(select, text).endswith("or set ansi=False")
+    said = message_of(select, 'count(*) FILTER (WHERE "flag") OVER ()')
     assert said.endswith("is a text, and a condition must be boolean; write a column's name in backticks: `flag`")
-    assert len(wr.select(table, y="count(*) FILTER (WHERE `flag`) OVER ()")) == 2
+    assert len(select("count(*) FILTER (WHERE `flag`) OVER ()")) == 2
 
 
 # ---- frames of rows

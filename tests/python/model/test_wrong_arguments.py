@@ -45,7 +45,7 @@ def wrong_values():
         frozenset([1]), object(), object, int, type(None), len, lambda: None, print, pytest, NotImplemented, ...,
         range(3), slice(1), memoryview(b"x"), dt.date(2020, 1, 1), dt.datetime(2020, 1, 1), dt.time(1),
         dt.timedelta(1), dt.timedelta.max, dt.timezone.utc, np.int64(3), np.float32("nan"), np.bool_(True),
-        np.void((1, 2), "i4,i4"), np.void(b"x"),
+        np.array([(1, 2)], "i4,i4")[0], np.void(b"x"),
         np.datetime64("NaT", "D"), np.datetime64("2020-01-01T00:00:00.000000001"), np.timedelta64(1, "M"), np.str_("x"),
         np.array(1),
         np.array([1, 2]), np.array([[1]]), np.array([object()]), pa.scalar(1), pa.array([1]), pa.chunked_array([[1]]),
@@ -142,7 +142,7 @@ def test_what_python_compared_is_no_condition(value):
 
 
 def test_literals_that_nothing_holds():
-    for value in (Decimal("sNaN"), [Decimal("sNaN")], np.void((1, 2), "i4,i4"), np.void(b"x")):
+    for value in (Decimal("sNaN"), [Decimal("sNaN")], np.array([(1, 2)], "i4,i4")[0], np.void(b"x")):
         with pytest.raises(wr.SpecError):
             wr.lit(value)
     for text, given in (("1", "int32"), ("x + 1", "int64"), ("CAST(x AS STRING)", "large_string")):

@@ -33,7 +33,7 @@ fn v() -> [Arg; 1] {
 }
 
 /// Compares the results in sections of `length` rows with those of the whole; returns the surroundings of each section.
-fn held(plan: &Plan, all: &RecordBatch, length: usize) -> Vec<Neighbourhood> {
+fn check_sections(plan: &Plan, all: &RecordBatch, length: usize) -> Vec<Neighbourhood> {
     let whole = plan.compute(all).unwrap();
     let begins = (0..all.num_rows()).step_by(length);
     let sections: Vec<_> = begins.map(|at| all.slice(at, length.min(all.num_rows() - at))).collect();
@@ -113,7 +113,7 @@ fn frames_reach_over_many_sections() {
         by_t(Call::new("count", []).over(Frame::groups(Bound::preceding(31), Bound::following(9)))),
     ]);
     for length in [3, 6, 30, 150, 300] {
-        for around in held(&plan, &all, length) {
+        for around in check_sections(&plan, &all, length) {
             assert!(around.behind.num_rows() <= 150, "no more than frames reach, or twice that");
         }
     }
@@ -136,7 +136,7 @@ fn large_terms_cancel_exactly() {
         let calls = frames.clone().map(|frame| by_t(Call::new("avg", v()).over(frame)));
         let plan = Plan::new(all.schema(), &calls, Options::default().threads(1)).unwrap();
         for &length in lengths {
-            held(&plan, &all, length);
+            check_sections(&plan, &all, length);
         }
     }
 }

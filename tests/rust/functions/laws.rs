@@ -57,10 +57,10 @@ fn near(slack: f64) -> impl Fn(&ArrayRef, &ArrayRef) -> bool {
 
 /// The result of a state, or its error's kind: a frame may overflow.
 fn answer<A: Aggregate>(aggregate: &A, state: &A::State) -> Result<ArrayRef, String> {
-    let readout = aggregate.reader();
-    let mut out = readout.builder(1);
-    readout.evaluate(state, &mut out).map_err(|error| error.to_string())?;
-    readout.finish(out).map_err(|error| error.to_string())
+    let reader = aggregate.reader();
+    let mut out = reader.builder(1);
+    reader.evaluate(state, &mut out).map_err(|error| error.to_string())?;
+    reader.finish(out).map_err(|error| error.to_string())
 }
 
 fn agree<A: Aggregate>(aggregate: &A, left: &A::State, right: &A::State, same: Same<'_>, law: &str) -> TestCaseResult {
@@ -73,7 +73,7 @@ fn agree<A: Aggregate>(aggregate: &A, left: &A::State, right: &A::State, same: S
 
 /// Tests the laws that hold for all aggregates on `aggregate`, over the first `rows` rows.
 fn laws<A: Aggregate>(aggregate: &A, rows: usize, cuts: Cuts, same: Same<'_>) -> TestCaseResult {
-    let (accumulator, readout) = (aggregate.accumulator(), aggregate.reader());
+    let (accumulator, reader) = (aggregate.accumulator(), aggregate.reader());
     let (first, second) = (cuts.0.min(cuts.1).min(rows), cuts.0.max(cuts.1).min(rows));
     let state = |rows: std::ops::Range<usize>| {
         let mut state = accumulator.init();
@@ -121,17 +121,17 @@ fn laws<A: Aggregate>(aggregate: &A, rows: usize, cuts: Cuts, same: Same<'_>) ->
     agree(aggregate, &state(first..rows), &appended, same, "append is update over one row")?;
     agree(aggregate, &state(0..second), &prepended, same, "prepend is merge with one row on the left")?;
     if let Ok(one) = answer(aggregate, &x) {
-        let mut out = readout.builder(2);
-        readout.repeat(&x, 2, &mut out).unwrap();
-        let repeated = readout.finish(out).unwrap();
+        let mut out = reader.builder(2);
+        reader.repeat(&x, 2, &mut out).unwrap();
+        let repeated = reader.finish(out).unwrap();
         prop_assert!(
             exact(&one, &repeated.slice(0, 1)) && exact(&one, &repeated.slice(1, 1)),
             "repeat is evaluate twice"
         );
-        let mut out = readout.builder(3);
+        let mut out = reader.builder(3);
         let states = [&x, &accumulator.init(), &x].map(|state| Ok(state.clone()));
-        readout.evaluate_block(states.into_iter(), &mut out).unwrap();
-        let all = readout.finish(out).unwrap();
+        reader.evaluate_block(states.into_iter(), &mut out).unwrap();
+        let all = reader.finish(out).unwrap();
         let nothing = answer(aggregate, &accumulator.init()).unwrap();
         for (at, one) in [&one, &nothing, &one].into_iter().enumerate() {
             prop_assert!(exact(one, &all.slice(at, 1)), "evaluate_all is evaluate of each");
