@@ -21,7 +21,7 @@ from ..._execute.external_sort import ROW_NUMBER
 from ..._execute.level import Level
 from ..._execute.native import ROW_PLACEHOLDER
 from ..._execute.sectioned import ExchangeSummaries
-from ..._execute.steps import run_steps
+from ..._execute.steps import run_steps, strings_named_as_columns
 from ..._execute.stream import Operator
 from ..._model.names import unique_names
 from ..._model.replace import replace
@@ -463,7 +463,7 @@ class SparkRunner:
             sort,
             spills=exchange_summaries is not None,
         )
-        operator = Operator([level], None, options, plain)
+        operator = Operator([level], None, options, plain, strings=strings_named_as_columns(self.plan))
         operator.exchange = exchange_summaries
         operator.__name__ = STAGE_NAME
         return operator

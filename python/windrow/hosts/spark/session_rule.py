@@ -19,6 +19,7 @@ from importlib import import_module
 from threading import Lock
 from typing import Any
 
+from ..._model.expressions import is_instance_by_name
 from ...exceptions import SpecError, UnsupportedError, shown
 from ...settings import ENGINES, Engine, captured, config
 from .accelerate import Walker, check_release, is_known_release
@@ -139,7 +140,7 @@ def executor_faults(session: Any) -> list[str]:
 
 
 def _check(session: Any, call: str) -> None:
-    if not hasattr(session, "newSession") or not hasattr(session, "catalog"):
+    if not is_instance_by_name(session, "pyspark.sql", "SparkSession"):
         advice = "; write frame.sparkSession" if hasattr(session, "sparkSession") else ""
         raise SpecError(f"{call} takes a SparkSession, not {type(session).__name__}{advice}")
     if not is_classic_session(session):
