@@ -203,6 +203,25 @@ def test_what_is_left_is_said_once(spark, t):
             assert nodes(spark.sql(query))[1] == 1
 
 
+@pytest.mark.parametrize("name", ["grouped", "two keys", "with"])
+def test_a_query_runs_after_disable(spark, t, name):
+    """Adaptive execution plans again while a query runs: the stages of one that was planned before must stay stages."""
+    expected = rows(spark.sql(QUERIES[name]))
+    for broadcast in ("-1", "10485760"):
+        adaptive = {
+            "spark.sql.adaptive.enabled": "true",
+            "spark.sql.shuffle.partitions": "3",
+            "spark.sql.autoBroadcastJoinThreshold": "-1",
+            "spark.sql.adaptive.autoBroadcastJoinThreshold": broadcast,
+        }
+        with settings(spark, adaptive):
+            with wr.spark.accelerated(spark, engine="windrow"):
+                frame = spark.sql(QUERIES[name])
+                assert "windrow(" in frame._jdf.queryExecution().executedPlan().toString()
+            assert rows(frame) == expected
+            assert "windrow(" in frame._jdf.queryExecution().executedPlan().toString()
+
+
 def test_explain(spark, t):
     query = spark.sql(
         "SELECT id, sum(v) OVER (PARTITION BY k ORDER BY id) s, count_min_sketch(v, 0.5d, 0.5d, 1) OVER (PARTITION BY "
@@ -253,6 +272,14 @@ def test_names_that_are_not_unique(spark, t):
         assert frame.columns == expected.columns
         assert rows(frame) == rows(expected)
         assert frame.toPandas().shape == expected.toPandas().shape
+
+
+def test_a_column_twice(spark, t):
+    w = Window.partitionBy("k").orderBy("id")
+    frame = t.select("id", "id", "k", "v").withColumn("s", F.sum("v").over(w))
+    expected = rows(frame)
+    with wr.spark.accelerated(spark, engine="windrow"), pytest.warns(UserWarning, match="stands there twice"):
+        assert rows(t.select("id", "id", "k", "v").withColumn("s", F.sum("v").over(w))) == expected
 
 
 def test_nothing_is_read(spark, t):

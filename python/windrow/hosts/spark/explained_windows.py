@@ -48,7 +48,7 @@ def explain_windows(frame: Any) -> Explanation:
                     f"rows of equal {', '.join(stage.keys)} in one task" if stage.keys else "all rows in one task"
                 )
                 if not stage.keys and is_spread(chain):
-                    together = "rows are shared out over the tasks"
+                    together = "rows are split across tasks"
                 steps.append(f"{title}: {together}, then windrow computes {', '.join(stage.calls)}")
             rows += planner.left()
     return Explanation(rows, steps)

@@ -31,7 +31,6 @@ __all__ = [
     "executed_plan",
     "expression_id",
     "expression_of",
-    "extend_planner",
     "inline_ctes",
     "is_classic",
     "is_classic_session",
@@ -55,6 +54,8 @@ __all__ = [
     "relation_names",
     "selected",
     "session_key",
+    "set_optimizer_rule",
+    "set_planning_strategy",
     "shuffle_partitions",
     "to_option",
     "to_seq",
@@ -205,20 +206,20 @@ def _java_list(values: Sequence[Any]) -> Any:
     return made
 
 
-def extend_planner(session: Any, rule: tuple[str, Any], strategy: tuple[str, Any]) -> None:
-    """Put a rule and a strategy into a session's planner in place of those of the same classes; others stay.
+def set_optimizer_rule(session: Any, name: str, rule: Any) -> None:
+    """Put a rule, or none, into a session's optimizer in place of those of a class; other rules stay."""
+    _extend(session, "extraOptimizations", name, rule)
 
-    Parameters
-    ----------
-    session
-        The session.
-    rule, strategy
-        The name of its class, and the object; None: only remove.
-    """
+
+def set_planning_strategy(session: Any, name: str, strategy: Any) -> None:
+    """Put a strategy into a session's planner in place of those of a class; other strategies stay."""
+    _extend(session, "extraStrategies", name, strategy)
+
+
+def _extend(session: Any, place: str, name: str, added: Any) -> None:
     experimental = session._jsparkSession.experimental()
-    for place, (name, added) in (("extraOptimizations", rule), ("extraStrategies", strategy)):
-        others = [r for r in items(getattr(experimental, place)()) if str(r.getClass().getName()) != name]
-        getattr(experimental, f"{place}_$eq")(to_seq(others if added is None else [*others, added]))
+    others = [r for r in items(getattr(experimental, place)()) if str(r.getClass().getName()) != name]
+    getattr(experimental, f"{place}_$eq")(to_seq(others if added is None else [*others, added]))
 
 
 def python_function(function: Any, schema: Any) -> Any:

@@ -40,7 +40,7 @@ from .types import arrow_round_trip_type, check_columns, check_keys, spark_schem
 
 __all__ = ["ChainPlanner", "PlannedChain", "Stage", "is_spread"]
 
-# Over fewer bytes a window of all rows is computed in one task: sharing it out costs more.
+# Over fewer bytes a window of all rows is computed in one task: splitting it costs more.
 _SPREAD_BYTES = 32 << 20
 # Over so many rows at most Spark's window takes less time than the way to Python and back.
 _FEW_ROWS = 10_000
@@ -145,7 +145,7 @@ def _spark_type(text: str) -> T.DataType:
 
 
 def is_spread(chain: Mapping[str, Any]) -> bool:
-    """Whether windows of all rows, where a chain has them, are worth being shared out over tasks."""
+    """Whether windows of all rows, where a chain has them, are worth being split across tasks."""
     return chain["bytes"] > _SPREAD_BYTES and not _LIMITS & set(chain["kinds"])
 
 
@@ -212,9 +212,12 @@ class ChainPlanner:
 
     def planned(self) -> PlannedChain | None:
         """Plan the chain; None if all of it is left to Spark."""
+        repeats = len(set(self._wanted)) < len(self._wanted)
         for node in self._nodes:
             for window in node.windows:
                 try:
+                    if repeats:
+                        raise UnsupportedError("one of the columns beside it stands there twice")
                     window.bound = self._bound(window)
                 except WindrowError as error:
                     self._refuse(window, str(error))

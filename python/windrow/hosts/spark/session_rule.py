@@ -25,7 +25,7 @@ from ...settings import ENGINES, Engine, captured, config
 from .accelerate import Walker, check_release, is_known_release
 from .catalyst_node import parsed
 from .compiled import make
-from .jvm import extend_planner, is_classic_session, is_set, session_key
+from .jvm import is_classic_session, is_set, session_key, set_optimizer_rule, set_planning_strategy
 from .optimized_windows import ChainPlanner, is_spread
 
 __all__ = ["accelerated", "disable", "enable", "executor_faults"]
@@ -90,8 +90,9 @@ def _rules_of(session: Any) -> Iterator[list[_Rule]]:
     with _changing:
         enabled = _sessions.setdefault(key, _Enabled())
         yield enabled.rules
-        rule, strategy = (enabled.rules[-1].java_rule, make(_STRATEGY)) if enabled.rules else (None, None)
-        extend_planner(session, (_RULE, rule), (_STRATEGY, strategy))
+        set_optimizer_rule(session, _RULE, enabled.rules[-1].java_rule if enabled.rules else None)
+        if enabled.rules:  # it stays for good: adaptive execution plans anew what was planned before disable
+            set_planning_strategy(session, _STRATEGY, make(_STRATEGY))
         if not enabled.rules:
             if enabled.raised_limit and session.conf.get(_BATCH_BYTES) == _MOST_BATCH_BYTES:
                 session.conf.unset(_BATCH_BYTES)
