@@ -221,7 +221,7 @@ class Level:
             return
         plan = self._plan(options, inputs[0].schema)  # fields within others may have come with metadata
         if self._in_window_order:
-            yield from self._compute_sorted(inputs, waiting, plan, dictionaries, run)
+            yield from self._compute_sorted(inputs, waiting, plan, options, dictionaries, run)
             return
         new = dictionaries.with_source_dictionaries(pa.table(plan.compute(pa.concat_tables(inputs))).columns)
         inputs.clear()
@@ -239,14 +239,20 @@ class Level:
         inputs: list[pa.RecordBatch],
         waiting: deque[pa.RecordBatch],
         plan: Plan,
+        options: Options,
         dictionaries: Dictionaries,
         run: Run,
     ) -> Iterator[pa.RecordBatch]:
         """Sort all rows, and compute over them as over a stream: no result is put back to where its row came from."""
         schema, rows = self._output_schema(waiting[0].schema, plan), max(batch.num_rows for batch in waiting)
-        joined = pa.Table.from_batches(inputs).combine_chunks().to_batches()
-        if len(joined) > 1:  # more text than one array holds
-            yield from self._compute_external(_pop_all(waiting), self._options, sys.maxsize, run)
+        if not rows:
+            return
+        try:
+            joined = pa.Table.from_batches(inputs).combine_chunks().to_batches()
+        except pa.ArrowInvalid:  # more text within lists or structs than one array holds
+            joined = []
+        if len(joined) != 1:  # more text than one array holds
+            yield from self._compute_external(_pop_all(waiting), options, sys.maxsize, run)
             return
         waiting.clear()
         inputs.clear()

@@ -24,7 +24,7 @@ WINDOWS = [
     "lag(v) OVER (PARTITION BY {keys} ORDER BY id)",
     "min(v) OVER (PARTITION BY {keys} ORDER BY id ROWS 4 PRECEDING)",
 ]
-KEYS = ["a", "b", "c", "a, b", "b, a", "b, c", "a, b, c", "a % 2", "a % 2, c"]
+KEYS = ["x", "a, x", "a", "b", "c", "a, b", "b, a", "b, c", "a, b, c", "a % 2", "a % 2, c"]
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,12 @@ def spark(oracle_spark):
 def t(spark, tmp_path_factory):
     path = str(tmp_path_factory.mktemp("exchanges") / "t")
     spark.range(300).selectExpr(
-        "id", "id % 3 AS a", "int(id % 5) AS b", "string(id % 4) AS c", "if(id % 7 = 0, null, id * 7 % 11) AS v"
+        "id",
+        "id % 3 AS a",
+        "int(id % 5) AS b",
+        "string(id % 4) AS c",
+        "if(id % 7 = 0, null, id * 7 % 11) AS v",
+        "CASE id % 5 WHEN 0 THEN 0d WHEN 1 THEN -0d WHEN 2 THEN double('NaN') ELSE id % 2 / 2d END AS x",
     ).write.parquet(path)
     spark.read.parquet(path).createOrReplaceTempView("t")
     yield
@@ -46,9 +51,9 @@ def t(spark, tmp_path_factory):
 def chain(rng):
     """Draw a query: windows, filters, groupBys and joins upon one another."""
     query = rng.choice(["t", "t", "(SELECT * FROM t DISTRIBUTE BY a)", "(SELECT * FROM t ORDER BY id LIMIT 200)"])
-    names = ["id", "a", "b", "c", "v"]
+    names = ["id", "a", "b", "c", "v", "x"]
     for step in range(rng.randint(1, 5)):
-        kind = rng.choice(["window", "window", "window", "filter", "group", "join"])
+        kind = rng.choice(["window", "window", "window", "filter", "group", "join", "in"])
         if kind == "window":
             keys = [rng.choice(KEYS) for _ in range(rng.randint(1, 3))]
             calls = [rng.choice(WINDOWS).format(keys=k) + f" AS w{step}_{i}" for i, k in enumerate(keys)]
@@ -56,6 +61,9 @@ def chain(rng):
             names += [f"w{step}_{i}" for i in range(len(keys))]
         elif kind == "filter":
             query = f"(SELECT * FROM {query} WHERE {rng.choice(names)} IS NOT NULL AND a < 2)"
+        elif kind == "in":
+            call = rng.choice(WINDOWS[:3]).format(keys=rng.choice(KEYS))
+            query = f"(SELECT * FROM {query} WHERE id IN (SELECT x FROM (SELECT {call} AS x, v FROM t)))"
         elif kind == "group":
             by = rng.choice(["a", "b", "a, b", "a, b, c"])
             rest = [f"max({n}) AS {n}" for n in names if n not in by.split(", ")]
@@ -77,7 +85,8 @@ def exchanges(frame):
 
 
 def rows(frame):
-    return sorted(map(tuple, frame.collect()), key=repr)
+    """Give all rows as text: NaN equals no NaN, and of -0.0 and 0.0 max() may give either."""
+    return sorted(repr(tuple(row)).replace("-0.0", "0.0") for row in frame.collect())
 
 
 @pytest.mark.parametrize("adaptive", ["true", "false"])
@@ -95,7 +104,7 @@ def test_random_chains(spark, t, number, adaptive):
         for _ in range(5):
             query = chain(rng)
             theirs = spark.sql(query)
-            expected, of_spark = rows(theirs), exchanges(theirs)
+            of_spark, expected = exchanges(theirs), rows(theirs)
             with wr.spark.accelerated(spark, engine="windrow"), warnings.catch_warnings():
                 warnings.simplefilter("error")
                 ours = spark.sql(query)
@@ -106,7 +115,7 @@ def test_random_chains(spark, t, number, adaptive):
             taken += "windrow(" in ours._jdf.queryExecution().executedPlan().toString()
             compared += len(found)
     assert taken >= 2
-    assert compared >= 50
+    assert compared >= 20
 
 
 @pytest.mark.parametrize("number", rounds(4, 1))
@@ -121,8 +130,8 @@ def test_rows_leave_in_sparks_order(spark, t, number):
                 f"{f} OVER (PARTITION BY {keys} ORDER BY {order}) x{i}" for i, f in enumerate(("sum(v)", "rank()"))
             ]
             query = f"SELECT *, {', '.join(calls)} FROM t"
-            expected = spark.sql(query).collect()
+            expected = list(map(repr, spark.sql(query).collect()))
             with wr.spark.accelerated(spark, engine="windrow"):
                 frame = spark.sql(query)
                 assert "windrow(" in frame._jdf.queryExecution().executedPlan().toString()
-                assert frame.collect() == expected, query
+                assert list(map(repr, frame.collect())) == expected, query

@@ -17,13 +17,18 @@ _SOURCE = "java/WindowStages.java"
 _SPARK_4 = {
     "map_in_arrow": "MapInArrow",
     "seq": "scala.collection.immutable.Seq",
+    "session": "org.apache.spark.sql.classic.SparkSession",
     "profile_parameter": ", scala.Option profile",
     "profile_argument": ", profile",
     "profile": ", profile()",
     "node_profile": ", node.profile()",
     "no_profile": ", (scala.Option) scala.None$.MODULE$",
 }
-_SPARK_3 = dict.fromkeys(_SPARK_4, "") | {"map_in_arrow": "PythonMapInArrow", "seq": "scala.collection.Seq"}
+_SPARK_3 = dict.fromkeys(_SPARK_4, "") | {
+    "map_in_arrow": "PythonMapInArrow",
+    "seq": "scala.collection.Seq",
+    "session": "org.apache.spark.sql.SparkSession",
+}
 
 # by JVM: a SparkContext may be stopped, and another started elsewhere
 _loaders: dict[int, Any] = {}

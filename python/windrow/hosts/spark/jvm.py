@@ -36,6 +36,7 @@ __all__ = [
     "is_classic_session",
     "is_descending",
     "is_generated",
+    "is_known_setting",
     "is_of_nodes",
     "is_set",
     "items",
@@ -55,7 +56,6 @@ __all__ = [
     "selected",
     "session_key",
     "set_optimizer_rule",
-    "set_planning_strategy",
     "shuffle_partitions",
     "to_option",
     "to_seq",
@@ -208,18 +208,10 @@ def _java_list(values: Sequence[Any]) -> Any:
 
 def set_optimizer_rule(session: Any, name: str, rule: Any) -> None:
     """Put a rule, or none, into a session's optimizer in place of those of a class; other rules stay."""
-    _extend(session, "extraOptimizations", name, rule)
-
-
-def set_planning_strategy(session: Any, name: str, strategy: Any) -> None:
-    """Put a strategy into a session's planner in place of those of a class; other strategies stay."""
-    _extend(session, "extraStrategies", name, strategy)
-
-
-def _extend(session: Any, place: str, name: str, added: Any) -> None:
     experimental = session._jsparkSession.experimental()
-    others = [r for r in items(getattr(experimental, place)()) if str(r.getClass().getName()) != name]
-    getattr(experimental, f"{place}_$eq")(to_seq(others if added is None else [*others, added]))
+    others = [r for r in items(experimental.extraOptimizations()) if str(r.getClass().getName()) != name]
+    setter = "extraOptimizations_$eq"
+    getattr(experimental, setter)(to_seq(others if rule is None else [*others, rule]))
 
 
 def python_function(function: Any, schema: Any) -> Any:
@@ -232,6 +224,18 @@ def python_function(function: Any, schema: Any) -> Any:
 def session_key(session: Any) -> str:
     """Return what identifies a session."""
     return str(session._jsparkSession.sessionUUID())
+
+
+def is_known_setting(session: Any, key: str) -> bool:
+    """Whether a setting has a value, be it Spark's default."""
+    from py4j.protocol import Py4JJavaError
+    from pyspark.errors import PySparkException
+
+    try:
+        session.conf.get(key)
+    except (PySparkException, Py4JJavaError):
+        return False
+    return True
 
 
 def is_set(session: Any, key: str) -> bool:

@@ -1,11 +1,11 @@
 """Windows of an optimized plan: which of them windrow computes, and in which stages.
 
-    Window [rank], a, b                windrow(sum(v), rank)    one stage on a: rows that agree on it agree on a, b
+    Window [rank], a, b                windrow(sum(v), rank)    one stage on a, which serves a, b as well
     +- Window [sum(v)], a              +- t                     the very attributes that the two nodes gave
 
-A stage asks Spark for whole partitions by the keys that its windows share, as Spark's own node does, so exchanges stand
-where Spark needs them, and nowhere else. The nodes keep their order: consecutive ones that share a key are one stage,
-and what is left to Spark lies upon it. So there are never more exchanges than in Spark's plan.
+A stage asks Spark for whole partitions as Spark's own node does, so exchanges stand where Spark needs them, and nowhere
+else. The nodes keep their order. Those that one exchange serves in Spark's plan, since they have all keys of the first,
+are one stage, and what is left to Spark lies upon it. So the exchanges are those of Spark's plan.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from .clustering import STAGE_NAME
 from .columns.tree import HOST
 from .engine_choice import spark_is_cheaper
 from .jvm import python_function
-from .types import arrow_round_trip_type, check_columns, check_keys, spark_schema, to_arrow
+from .types import arrow_round_trip_type, check_keys, spark_schema, to_arrow
 
 __all__ = ["ChainPlanner", "PlannedChain", "Stage", "is_spread"]
 
@@ -98,14 +98,14 @@ class _Node:
 
 @dataclass(slots=True)
 class _Group:
-    """Consecutive nodes whose rows one exchange brings together."""
+    """Consecutive nodes that one exchange serves: by the keys of the first."""
 
     keys: frozenset[int]
     nodes: list[_Node]
 
     def partition(self) -> list[CatalystNode]:
         """List the keys of the exchange, in the order in which Spark's own has them."""
-        return list({k.number: k for k in self.nodes[0].partition if k.number in self.keys}.values())
+        return list({k.number: k for k in self.nodes[0].partition if k.constant is None}.values())
 
     def taken(self) -> list[_Window]:
         return [w for n in self.nodes for w in n.windows if w.is_taken]
@@ -299,8 +299,7 @@ class ChainPlanner:
     def _groups(self) -> list[_Group]:
         groups: list[_Group] = []
         for node in self._nodes:
-            if groups and (groups[-1].keys & node.keys or not (groups[-1].keys or node.keys)):
-                groups[-1].keys &= node.keys
+            if groups and groups[-1].keys <= node.keys and (groups[-1].keys or not node.keys):
                 groups[-1].nodes.append(node)
             else:
                 groups.append(_Group(node.keys, [node]))
@@ -317,7 +316,7 @@ class ChainPlanner:
         if calls and not leaves:
             kept = {*self._wanted, *(i for n in self._nodes for i in n.reads(n.windows))}
             try:
-                check_columns(self._schema(self._names[a.number] for a in self._inputs if a.id in kept))
+                to_arrow(self._schema(self._names[a.number] for a in self._inputs if a.id in kept), "UTC")
             except WindrowError as error:
                 self._refuse(taken[0], str(error))
                 leaves = True
@@ -374,7 +373,7 @@ class ChainPlanner:
                 "columns": [
                     {"name": f.name, **(_place(self._expressions[f.name]) if names else {})} for f in schema.fields
                 ],
-                "keys": [names.index(self._names[k.number]) for k in group.partition()],
+                "keys": [self._key(k, names) for k in group.partition()],
                 "ordering": [
                     {"column": names.index(k.column), "descending": k.descending, "nulls_first": k.nulls_first}
                     for k in calls[sorts[-1][0]].sort_keys()
@@ -392,6 +391,16 @@ class ChainPlanner:
         chain.functions.append(python_function(operator, given))
         chain.stages.append(Stage([str(k.sql) for k in group.partition()], shown, operator))
         return list(behind.values())
+
+    def _key(self, key: CatalystNode, names: Sequence[str]) -> dict[str, int]:
+        """Say by what Spark spreads the rows: a column of the stage, or Spark's own normal form of one."""
+        name = self._names.get(key.number)
+        if name in names:
+            return {"column": names.index(name)}
+        as_they_are = {self._expressions[n].id for n in names if self._expressions[n].name == n}
+        if not as_they_are.issuperset(key.columns()):
+            raise UnsupportedError(f"the key {key.sql} reads a column whose name is not its own here")
+        return {"expression": key.number}
 
     def _sorts(self, calls: Sequence[BoundCall], schema: T.StructType, results: Sequence[str]) -> list[list[int]]:
         """Group calls by the sort that serves them; last that of the last call, in whose order rows leave."""

@@ -25,7 +25,7 @@ from ...settings import ENGINES, Engine, captured, config
 from .accelerate import Walker, check_release, is_known_release
 from .catalyst_node import parsed
 from .compiled import make
-from .jvm import is_classic_session, is_set, session_key, set_optimizer_rule, set_planning_strategy
+from .jvm import is_classic_session, is_known_setting, is_set, session_key, set_optimizer_rule
 from .optimized_windows import ChainPlanner, is_spread
 
 __all__ = ["accelerated", "disable", "enable", "executor_faults"]
@@ -33,7 +33,7 @@ __all__ = ["accelerated", "disable", "enable", "executor_faults"]
 _BATCH_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
 # the most that Spark takes: batches stay bounded by their number of rows
 _MOST_BATCH_BYTES = str(2**31 - 1)
-_RULE, _STRATEGY = "windrow.SessionRule", "windrow.WindowStageStrategy"
+_RULE = "windrow.SessionRule"
 # The most plans without a window for windrow that are remembered, so that they are tried once.
 _REMEMBERED = 1000
 
@@ -91,21 +91,14 @@ def _rules_of(session: Any) -> Iterator[list[_Rule]]:
         enabled = _sessions.setdefault(key, _Enabled())
         yield enabled.rules
         set_optimizer_rule(session, _RULE, enabled.rules[-1].java_rule if enabled.rules else None)
-        if enabled.rules:  # it stays for good: adaptive execution plans anew what was planned before disable
-            set_planning_strategy(session, _STRATEGY, make(_STRATEGY))
         if not enabled.rules:
             if enabled.raised_limit and session.conf.get(_BATCH_BYTES) == _MOST_BATCH_BYTES:
                 session.conf.unset(_BATCH_BYTES)
             del _sessions[key]
-        elif not enabled.raised_limit and _has_batch_bytes(session) and not is_set(session, _BATCH_BYTES):
+        elif not enabled.raised_limit and is_known_setting(session, _BATCH_BYTES) and not is_set(session, _BATCH_BYTES):
             enabled.raised_limit = True
             session.conf.set(_BATCH_BYTES, _MOST_BATCH_BYTES)
             logging.getLogger("windrow").info("%s is at its maximum until wr.spark.disable", _BATCH_BYTES)
-
-
-def _has_batch_bytes(session: Any) -> bool:
-    """Whether Spark limits the bytes of batches: from 4.0 on."""
-    return session.conf.get(_BATCH_BYTES, None) is not None
 
 
 def executor_faults(session: Any) -> list[str]:

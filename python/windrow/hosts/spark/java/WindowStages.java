@@ -71,11 +71,13 @@ public final class SessionRule extends Rule {
 
   public String ruleName() { return "windrow"; }
 
-  // Python's own errors do not come here; this is for a Python that cannot be reached.
+  // Python gives null where it leaves a plan or fails itself; this is for a Python that cannot be reached.
   private Object planned(LogicalPlan plan) {
     try {
       Object result = function.apply(new WindowReader(plan));
-      return result == null ? plan : result;
+      if (result == null) return plan;
+      WindowStageStrategy.install();
+      return result;
     } catch (Exception error) {
       System.err.println("windrow: a query is left to Spark, as Python cannot be reached: " + error);
       return plan;
@@ -133,8 +135,6 @@ public final class WindowReader {
     this.plan = plan;
     visit(plan, null);
   }
-
-  public LogicalPlan plan() { return plan; }
 
   public LogicalPlan top(int chain) { return (LogicalPlan) ((Chain) chains.get(chain)).nodes.get(0); }
 
@@ -297,7 +297,7 @@ public final class WindowReader {
       NamedExpression made;
       if (column.get("id") != null) {
         Attribute attribute = (Attribute) attributes.get(Long.valueOf(((Number) column.get("id")).longValue()));
-        made = attribute.name().equals(name) ? attribute : (NamedExpression) attribute.withName(name);
+        made = attribute.name().equals(name) ? attribute : alias(attribute, name, null);
       } else if (column.get("expression") != null)
         made = alias(writer.expression(((Integer) column.get("expression")).intValue()), name, null);
       else made = alias(Literal$.MODULE$.TrueLiteral(), name, null);
@@ -306,7 +306,12 @@ public final class WindowReader {
     }
     if (Boolean.TRUE.equals(stage.get("projected"))) below = new Project(Scala.seq(computed), below);
     List parameters = new ArrayList();
-    for (Object at : (List) stage.get("keys")) parameters.add(columns.get(((Integer) at).intValue()));
+    for (Object each : (List) stage.get("keys")) {
+      Map key = (Map) each;
+      Integer at = (Integer) key.get("column");
+      if (at != null) parameters.add(columns.get(at.intValue()));
+      else parameters.add(writer.expression(((Integer) key.get("expression")).intValue()));
+    }
     for (Object each : (List) stage.get("ordering")) {
       Map key = (Map) each;
       SortDirection direction = Ascending$.MODULE$;
@@ -322,12 +327,11 @@ public final class WindowReader {
     for (Object each : (List) stage.get("output")) {
       Map column = (Map) each;
       Attribute attribute = (Attribute) attributes.get(Long.valueOf(((Number) column.get("id")).longValue()));
-      String name = (String) column.get("name");
-      Attribute given = attribute.name().equals(name) ? attribute : attribute.withName(name);
+      Attribute given = attribute;
       Object back = attribute;
       if (column.get("type") != null) {
         DataType type = DataType$.MODULE$.fromJson((String) column.get("type"));
-        given = alias(Scala.cast(attribute, type), name, null).toAttribute();
+        given = alias(Scala.cast(attribute, type), attribute.name(), null).toAttribute();
         back = alias(Scala.cast(given, attribute.dataType()), attribute.name(), attribute);
       }
       restores |= given != attribute;
@@ -343,7 +347,7 @@ public final class WindowReader {
             ((Integer) stage.get("eval_type")).intValue(),
             true,
             NamedExpression$.MODULE$.newExprId());
-    below = new %map_in_arrow%(function, Scala.seq(output), below, false%no_profile%);
+    below = new WindowStage(function, Scala.seq(output), below, false%no_profile%);
     return restores ? new Project(Scala.seq(restored), below) : below;
   }
 
@@ -568,6 +572,24 @@ final class Scala {
 }
 
 /**
+ * A stage in the logical plan. Columns that pass through keep their ids, so they are not new here, and none of those that
+ * the function takes may be pruned.
+ */
+public final class WindowStage extends %map_in_arrow% {
+  public WindowStage(Expression function, %seq% output, LogicalPlan child, boolean isBarrier%profile_parameter%) {
+    super(function, output, child, isBarrier%profile_argument%);
+  }
+
+  public AttributeSet producedAttributes() { return outputSet().$minus$minus(child().outputSet()); }
+
+  public AttributeSet references() { return child().outputSet(); }
+
+  public %map_in_arrow% withNewChildInternal(LogicalPlan child) {
+    return new WindowStage(functionExpr(), output(), child, isBarrier()%profile%);
+  }
+}
+
+/**
  * A stage of windrow's in the physical plan: Spark's node for mapInArrow that asks for whole partitions, as WindowExec
  * does, and says in which order rows leave. So Spark puts exchanges where they are needed, and keeps them there.
  */
@@ -581,9 +603,10 @@ public final class WindowStageExec extends %map_in_arrow%Exec {
   }
 
   // The function's parameters are the partition keys, then the order of the rows that leave.
-  private List parameters(boolean orders) {
+  private List parameters(boolean isOrder) {
     List found = new ArrayList();
-    for (Object each : Scala.list(((PythonUDF) func()).children())) if (each instanceof SortOrder == orders) found.add(each);
+    for (Object each : Scala.list(((PythonUDF) func()).children()))
+      if ((each instanceof SortOrder) == isOrder) found.add(each);
     return found;
   }
 
@@ -626,13 +649,24 @@ public final class WindowStageExec extends %map_in_arrow%Exec {
 
 /** Plans the stages that the rule put into a query. */
 public final class WindowStageStrategy extends SparkStrategy {
+  // Puts it into the session that is planning. It stays: adaptive execution plans a query again while it runs.
+  static void install() {
+    org.apache.spark.sql.ExperimentalMethods experimental = %session%.active().experimental();
+    List strategies = new ArrayList();
+    for (Object each : Scala.list(experimental.extraStrategies())) {
+      if (each instanceof WindowStageStrategy) return;
+      strategies.add(each);
+    }
+    strategies.add(new WindowStageStrategy());
+    experimental.extraStrategies_$eq(Scala.seq(strategies));
+  }
+
   public %seq% apply(LogicalPlan plan) {
     List plans = new ArrayList();
-    if (plan instanceof %map_in_arrow%) {
-      %map_in_arrow% node = (%map_in_arrow%) plan;
-      Expression function = node.functionExpr();
-      if (function instanceof PythonUDF && ((PythonUDF) function).name().startsWith("windrow("))
-        plans.add(new WindowStageExec(function, node.output(), planLater(node.child()), node.isBarrier()%node_profile%));
+    if (plan instanceof WindowStage) {
+      WindowStage node = (WindowStage) plan;
+      plans.add(
+          new WindowStageExec(node.functionExpr(), node.output(), planLater(node.child()), node.isBarrier()%node_profile%));
     }
     return Scala.seq(plans);
   }
