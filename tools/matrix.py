@@ -26,13 +26,14 @@ TESTS = ["api", "differential/test_cases.py", "hosts", "model", "parse", "plan",
 WITH = ["pytest>=8.3", "hypothesis>=6.100", "cloudpickle>=3", "tqdm>=4.66", "duckdb>=1.2"]
 # What holds on every release of Spark; the rest is about the newest.
 SPARK_TESTS = ["spark/test_releases.py", "spark/test_enable.py", "spark/test_enable_exchanges.py"]
-# Each with the newest pandas that it works with, on a Python that all of them know.
+# Each with the newest pandas that it works with, on a Python that all of them know. The client for Connect of 3.5 wants a
+# NumPy that is too old for the newest pyarrow.
 SPARK_RELEASES = {
-    "3.5": ["pandas<3", "setuptools<81"],
-    "4.0": ["pandas<3"],
-    "4.1": ["pandas<3"],
-    "4.2": ["pandas<3"],
-    "4.3": [],
+    "3.5": ["pyspark==3.5.*", "pandas<3", "setuptools<81"],
+    "4.0": ["pyspark[connect]==4.0.*", "pandas<3"],
+    "4.1": ["pyspark[connect]==4.1.*", "pandas<3"],
+    "4.2": ["pyspark[connect]==4.2.*", "pandas<3"],
+    "4.3": ["pyspark[connect]==4.3.*"],
 }
 SPARK_PYTHON = "3.11"
 RESOLUTIONS = {"oldest": "lowest-direct", "newest": "highest"}
@@ -79,7 +80,7 @@ def uv(*arguments: str | Path) -> str:
 def run(python: str, hosts: str, wheel: Path, spark: str | None, picked: str) -> int:
     """Make an environment, install the wheel into it, run the tests there; give pytest's exit status."""
     wheels_only = ["--only-binary", ":all:", "--no-binary", "pyspark"]  # which has sources alone
-    with_spark = [] if spark is None else [f"pyspark[connect]=={spark}.*", *SPARK_RELEASES[spark]]
+    with_spark = [] if spark is None else SPARK_RELEASES[spark]
     resolution = ["--resolution", RESOLUTIONS[hosts], "--no-header", "--no-annotate"]
     with tempfile.TemporaryDirectory() as folder:
         more, pins, inside = Path(folder, "more.in"), Path(folder, "pins.txt"), Path(folder, "venv")
