@@ -26,8 +26,8 @@ TESTS = ["api", "differential/test_cases.py", "hosts", "model", "parse", "plan",
 WITH = ["pytest>=8.3", "hypothesis>=6.100", "cloudpickle>=3", "tqdm>=4.66", "duckdb>=1.2"]
 # What holds on every release of Spark; the rest is about the newest.
 SPARK_TESTS = ["spark/test_releases.py", "spark/test_enable.py", "spark/test_enable_exchanges.py"]
-# Each with the newest pandas that it works with, on a Python that all of them know. The Connect client of 3.5 wants a NumPy
-# that is too old for the newest pyarrow.
+# Each with the newest pandas that it works with, on a Python that all of them know. The Connect client of 3.5 needs a
+# NumPy that is too old for the newest pyarrow.
 SPARK_RELEASES = {
     "3.5": ["pyspark==3.5.*", "pandas<3", "setuptools<81"],
     "4.0": ["pyspark[connect]==4.0.*", "pandas<3"],

@@ -41,7 +41,7 @@ def t(spark, tmp_path_factory):
         "int(id % 5) AS b",
         "string(id % 4) AS c",
         "if(id % 7 = 0, null, id * 7 % 11) AS v",
-        "CASE id % 5 WHEN 0 THEN 0d WHEN 1 THEN -0d WHEN 2 THEN double('NaN') ELSE id % 2 / 2d END AS x",
+        "if(id % 5 = 0, 0d, if(id % 5 = 1, -0d, if(id % 5 = 2, double('NaN'), id % 2 / 2d))) AS x",
     ).write.parquet(path)
     spark.read.parquet(path).createOrReplaceTempView("t")
     yield
