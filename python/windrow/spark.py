@@ -42,7 +42,7 @@ def enable(session: SparkSession[Any], *, engine: Engine | None = None) -> None:
     with the driver's; if they differ, all windows stay with Spark, and a warning says so. An exception while a
     query is planned leaves Spark's plan. ``spark.sql.execution.arrow.maxBytesPerBatch`` is raised to its maximum
     for the session, unless it was set: Spark otherwise measures its buffers at each row (the logger ``windrow``
-    says so at level INFO). :func:`disable` restores all of it. Planning a query with windows takes some 15 ms longer,
+    says so at level INFO). :func:`disable` restores all of it. Planning a query with windows takes some 30 ms longer,
     and more where windows of all rows are shared out over tasks. A window that another call of windrow's has left to
     Spark (``engine="spark"``) is a window of Spark's like any other.
 
