@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._model.calls import Call, Derived
-from .._model.expressions import Column, Item, Literal, Scalar, Sql
+from .._model.expressions import Column, Expr, Item, Literal, Scalar, Sql
 from .._model.names import unique_names, unused_name
 from .._model.outputs import Output
 from .._model.replace import replace
@@ -75,11 +75,7 @@ def answer(host: QueryHost, frame: Any, query: Query) -> Any:
     keep, number = unused_name(KEEP, names_in_use), unused_name(NUMBER, names_in_use)
     hidden = []
     if query.qualify is not None:
-        condition = query.qualify
-        if not isinstance(condition, (Call, Derived)):
-            assert not isinstance(condition, Item)
-            condition = Derived(condition, {}, str(condition))
-        hidden.append(Output(keep, condition))
+        hidden.append(Output(keep, _as_item(query.qualify)))
     if query.order:
         hidden.append(Output(number, Call("row_number", window=Window(order_by=tuple(query.order)))))
     plan = host.plan(frame, [*query.outputs, *hidden], {}, selecting=True)
@@ -114,16 +110,22 @@ def filtered(host: QueryHost, frame: Any, condition: Scalar | Call | Derived) ->
     """
     if not isinstance(condition, (Call, Derived)):
         return host.where(frame, condition)
-    keep = unused_name(KEEP, {n.lower() for n in host.columns(frame)})
-    plan = host.plan(frame, [Output(keep, condition)], {}, selecting=False)
-    return host.keep_rows(host.run(frame, plan, ComputeArguments()), keep, f"filter() {condition.sql}")
+    result, keep = with_condition_column(host, frame, condition)
+    return host.keep_rows(result, keep, f"filter() {condition.sql}")
 
 
-def with_condition_column(host: QueryHost, frame: Any, condition: Scalar) -> tuple[Any, str]:
+def with_condition_column(host: QueryHost, frame: Any, condition: Scalar | Call | Derived) -> tuple[Any, str]:
     """Add a column with the value of a condition; return the frame and the column's name."""
     keep = unused_name(KEEP, {n.lower() for n in host.columns(frame)})
-    plan = host.plan(frame, [Output(keep, Derived(condition, {}, str(condition)))], {}, selecting=False)
+    plan = host.plan(frame, [Output(keep, _as_item(condition))], {}, selecting=False)
     return host.run(frame, plan, ComputeArguments()), keep
+
+
+def _as_item(condition: Expr) -> Call | Derived:
+    if isinstance(condition, (Call, Derived)):
+        return condition
+    assert not isinstance(condition, Item)
+    return Derived(condition, {}, str(condition))
 
 
 def _mark_first_rows(host: QueryHost, frame: Any, keep: str, number: str) -> Any:

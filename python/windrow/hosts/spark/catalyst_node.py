@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -12,7 +13,7 @@ from typing import Any
 from ..._model.intervals import Interval
 from ...exceptions import UnsupportedError
 
-__all__ = ["CatalystNode", "parsed", "value_of"]
+__all__ = ["CatalystNode", "parsed", "value_of", "windows_of"]
 
 
 @dataclass(slots=True)
@@ -87,6 +88,11 @@ def _columns(value: Any) -> Iterator[int]:
 def parsed(text: str) -> Any:
     """Read what the JVM wrote: expressions become nodes, all else is plain data."""
     return json.loads(text, object_hook=lambda d: CatalystNode(**d) if "kind" in d and "number" in d else d)
+
+
+def windows_of(reader: Any) -> Any:
+    """Read what the JVM's ``WindowReader`` says of a plan."""
+    return parsed(zlib.decompress(reader.text()).decode())
 
 
 _READ: dict[str, Callable[[Any], Any]] = {

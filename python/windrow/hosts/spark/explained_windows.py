@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import zlib
 from typing import Any
 
 from ..._execute.explained_call import ExplainedCall
 from ..._model.replace import replace
 from ..explanation import Explanation
-from .catalyst_node import parsed
+from .catalyst_node import windows_of
 from .compiled import make
 from .jvm import query_execution
 from .optimized_windows import ChainPlanner, is_spread
@@ -33,7 +32,7 @@ def explain_windows(frame: Any) -> Explanation:
     rows: list[ExplainedCall] = []
     steps: list[str] = []
     for plan in make("windrow.PlainOptimizer").plans(query_execution(frame)):
-        read = parsed(zlib.decompress(make("windrow.WindowReader", plan).text()).decode())
+        read = windows_of(make("windrow.WindowReader", plan))
         for chain in read["chains"]:
             planner = ChainPlanner(chain, ansi=read["ansi"], timezone=read["timezone"])
             planned = planner.planned()

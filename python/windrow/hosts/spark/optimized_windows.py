@@ -184,7 +184,8 @@ class ChainPlanner:
         self._ansi = ansi
         self._inputs: list[CatalystNode] = chain["input"]
         output, required = chain["output"], chain["required"]
-        self._wanted: list[int] = output if required is None else [i for i in output if i in set(required)]
+        required = frozenset(output if required is None else required)
+        self._wanted: list[int] = [i for i in output if i in required]
         nodes = [
             _Node(
                 place,
@@ -195,7 +196,7 @@ class ChainPlanner:
             for place, node in enumerate(chain["nodes"])
         ]
         for node in nodes:
-            node.windows = [w for w in node.windows if w.attribute.id in set(self._wanted)]
+            node.windows = [w for w in node.windows if w.attribute.id in required]
         #: From below.
         self._nodes = [n for n in reversed(nodes) if n.windows]
         columns = [*self._inputs, *(w.attribute for n in self._nodes for w in n.windows)]

@@ -11,7 +11,6 @@ import json
 import logging
 import os
 import warnings
-import zlib
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
@@ -23,7 +22,7 @@ from ..._model.expressions import is_instance_by_name
 from ...exceptions import SpecError, UnsupportedError, shown
 from ...settings import ENGINES, Engine, captured, config
 from .accelerate import Walker, check_release, is_known_release
-from .catalyst_node import parsed
+from .catalyst_node import windows_of
 from .compiled import make
 from .jvm import is_classic_session, is_known_setting, is_set, session_key, set_optimizer_rule
 from .optimized_windows import ChainPlanner, is_spread
@@ -189,7 +188,7 @@ class _Rule:
         implements = ("scala.Function1",)
 
     def _apply(self, reader: Any) -> Any:
-        read = parsed(zlib.decompress(reader.text()).decode())
+        read = windows_of(reader)
         key = read["hash"]
         with self._lock:
             if key in self._untouched:
