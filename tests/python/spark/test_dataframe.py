@@ -10,6 +10,8 @@ import pyspark.sql.functions as F  # noqa: N812
 import pyspark.sql.types as T  # noqa: N812
 from pyspark.sql import Window
 
+from support.spark_plans import exchanges, executed_plan, passages
+
 METRICS = [(0, 0, 0), (1, 0, 1), (2, 5, 2), (3, 0, 3), (4, 0, 1), (5, 5, 3), (6, 5, 0)]
 near = wr.window("device", "id", range=(-1, 0))
 
@@ -177,9 +179,9 @@ def test_select(metrics):
     assert rows(out, "id") == list(zip(range(7), [0, 1, 2, 3, 4, 3, 3], strict=True))
 
 
-def exchanges(frame):
-    plan = frame._jdf.queryExecution().executedPlan().toString()
-    return plan.count("Exchange "), plan.count("MapInArrow")
+def count(frame):
+    plan = executed_plan(frame)
+    return exchanges(plan), passages(plan)
 
 
 def test_calls_that_share_a_key_share_an_exchange(metrics):
@@ -189,9 +191,9 @@ def test_calls_that_share_a_key_share_an_exchange(metrics):
         wr.rank().over(wr.window("device", wr.desc("level"))),
         wr.count().over(wr.window(["device", "level"])),
     )
-    assert exchanges(one) == (1, 1)
+    assert count(one) == (1, 1)
     two = wr.with_columns(metrics, wr.sum("level").over(near), wr.count().over(wr.window("level")))
-    assert exchanges(two) == (2, 2)
+    assert count(two) == (2, 2)
     assert rows(two, "id")[0] == (0, 0, 0, 0, 2)
 
 
@@ -205,7 +207,7 @@ def test_no_partition_warns_of_its_cost(metrics):
 def test_presorted_input_takes_no_exchange(metrics):
     ready = metrics.repartition("device").sortWithinPartitions("device", "id")
     out = wr.with_columns(ready, wr.sum("level").over(near).alias("s"), sort=False)
-    assert exchanges(out) == (1, 1)
+    assert count(out) == (1, 1)
     assert [r.s for r in out.orderBy("id").collect()] == [0, 1, 2, 3, 4, 3, 3]
 
 
@@ -292,7 +294,8 @@ def test_explain_names_the_exchanges(metrics):
     plan = wr.explain(
         metrics, wr.sum("level").over(near).alias("s"), {"t": F.sum(F.col("level") * 2).over(spark_near())}
     )
-    assert any(s.startswith("exchange 1: an exchange by device, then mapInArrow computes s, t") for s in plan.steps)
+    assert any(s.startswith("stage 1: rows of equal device in one task, then windrow computes") for s in plan.steps)
+    assert [row["name"] for row in plan.rows] == ["s", "t"]
     assert any("Spark evaluates" in s for s in plan.steps)
 
 

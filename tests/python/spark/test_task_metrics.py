@@ -23,8 +23,8 @@ def test_tasks_report_metrics(frame):
         frame, n="row_number() OVER (PARTITION BY k ORDER BY id)", m="max(v) OVER (PARTITION BY v % 3)", metrics=True
     )
     first, second = plan.metrics
-    assert first.name.startswith("exchange 1: ")
-    assert second.name.startswith("exchange 2: ")
+    assert first.name.startswith("stage 1: ")
+    assert second.name.startswith("stage 2: ")
     for measured in plan.metrics:
         assert [r.partition for r in measured.runs] == [0, 1, 2]
         assert measured.total().rows == 3000

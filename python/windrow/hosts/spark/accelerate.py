@@ -24,8 +24,8 @@ from ..explanation import Explanation
 from .catalyst import read_window_expression
 from .catalyst_node import CatalystNode, parsed
 from .compiled import make
-from .explained_windows import explain_windows
-from .host import run_spark
+from .execution import SparkRunner
+from .explained_windows import explained_windows
 from .jvm import (
     alias,
     analyzed_plan,
@@ -80,7 +80,8 @@ def explain(frame: Any) -> Explanation:
         raise UnsupportedError("explain() needs Spark Classic: Spark Connect keeps its plans on the server")
     check_release("explain()", (3, 5))
     with depth_limited("the plan of the frame"):
-        return explain_windows(frame)
+        made = explained_windows(frame)
+    return Explanation(made.rows, made.steps)
 
 
 def is_known_release(*more: tuple[int, int]) -> bool:
@@ -254,6 +255,8 @@ class Walker:
 
     def _refused(self, node: _Node, base: Any, kept: set[int]) -> bool:
         """Whether windrow cannot compute a node's calls alike; the reason is remembered."""
+        if any(map(_is_call, node.windows())):  # which the optimizer replaces
+            return True
         reason = self._reason(node, base, kept)
         if reason is not None:
             others = len(node.windows()) - 1
@@ -298,7 +301,7 @@ class Walker:
         # quiet: a window of all rows is no news to who wrote it for Spark
         # a trial is about types, which splitting does not change: it may sample the input
         options = ComputeOptions() if copied else ComputeOptions(spread="never")
-        result = run_spark(frame, make_plan(frame, [], named, selecting=False), options, quiet=True)
+        result = SparkRunner(frame, make_plan(frame, [], named, selecting=False), options, quiet=True).result()
         return analyzed_plan(result)
 
 
@@ -326,6 +329,12 @@ def _ids_of(attributes: Iterable[Any]) -> set[int]:
 def _passing(plan: Any, kept: set[int]) -> list[Any]:
     """List the attributes of a plan that are kept, each once."""
     return list({expression_id(a): a for a in items(plan.output()) if expression_id(a) in kept}.values())
+
+
+def _is_call(window: Any) -> bool:
+    """Whether a window stands for a call of ``with_columns``."""
+    function = window.windowFunction()
+    return class_of(function) == "AggregateExpression" and class_of(function.aggregateFunction()) == "WindowCall"
 
 
 def _typed(expression: Any) -> str:

@@ -7,7 +7,7 @@ from importlib.resources import files
 from threading import Lock
 from typing import Any
 
-from .jvm import compiled_classes, jvm_key, new_object
+from .jvm import compiled_classes, constructor_of, jvm_key, new_object
 
 __all__ = ["make"]
 
@@ -17,6 +17,7 @@ _SOURCE = "java/WindowStages.java"
 _SPARK_4 = {
     "map_in_arrow": "MapInArrow",
     "seq": "scala.collection.immutable.Seq",
+    "indexed_seq": "scala.collection.immutable.IndexedSeq",
     "session": "org.apache.spark.sql.classic.SparkSession",
     "profile_parameter": ", scala.Option profile",
     "profile_argument": ", profile",
@@ -27,11 +28,13 @@ _SPARK_4 = {
 _SPARK_3 = dict.fromkeys(_SPARK_4, "") | {
     "map_in_arrow": "PythonMapInArrow",
     "seq": "scala.collection.Seq",
+    "indexed_seq": "scala.collection.IndexedSeq",
     "session": "org.apache.spark.sql.SparkSession",
 }
 
 # by JVM: a SparkContext may be stopped, and another started elsewhere
 _loaders: dict[int, Any] = {}
+_constructors: dict[tuple[int, str], Any] = {}
 _compiling = Lock()
 
 
@@ -54,7 +57,9 @@ def make(name: str, *arguments: Any) -> Any:
         key = jvm_key()
         if key not in _loaders:
             _loaders[key] = compiled_classes(_source())
-    return new_object(_loaders[key], name, *arguments)
+        if (key, name) not in _constructors:
+            _constructors[key, name] = constructor_of(_loaders[key], name)
+    return new_object(_constructors[key, name], *arguments)
 
 
 def _source() -> str:

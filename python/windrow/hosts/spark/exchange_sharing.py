@@ -11,12 +11,11 @@ contained in others.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count, islice
 
 from ..._model.replace import replace
-from ..._plan.bound import BoundCall
 
 __all__ = ["Stage", "cover", "stages"]
 
@@ -44,17 +43,17 @@ class Stage:
 
 
 def stages(
-    calls: Sequence[BoundCall],
-    later: Sequence[BoundCall],
-    surviving_columns: Sequence[str],
+    sets: Sequence[frozenset[str]],
+    later: Sequence[frozenset[str]],
+    surviving_columns: Collection[str],
     clustered: Sequence[str] | None,
 ) -> list[Stage]:
     """Group the calls of a level.
 
     Parameters
     ----------
-    calls
-        The level's calls.
+    sets
+        The partition keys of each of the level's calls.
     later
         Those of the next level, which need no exchange if the last one of this level satisfies them.
     surviving_columns
@@ -67,20 +66,16 @@ def stages(
     list of Stage
         In the order in which they run: first those that need no exchange.
     """
-    sets = [frozenset(c.partition_by) for c in calls]
     satisfied_stages: list[Stage] = []
     satisfied = [i for i, keys in enumerate(sets) if _satisfies(clustered, keys)]
     if satisfied and clustered is not None:
         satisfied_stages.append(Stage(tuple(clustered), tuple(satisfied), is_colocated=True))
     rest = [i for i in range(len(sets)) if i not in satisfied]
-    order = {k: i for i, k in enumerate(dict.fromkeys(k for c in calls for k in c.partition_by))}
     new_stages = [
-        Stage(tuple(sorted(shared, key=order.__getitem__)), tuple(rest[i] for i in members))
+        Stage(tuple(sorted(shared)), tuple(rest[i] for i in members))
         for shared, members in cover([sets[i] for i in rest])
     ]
-    return satisfied_stages + _choose_last(
-        [frozenset(c.partition_by) for c in later], new_stages, frozenset(surviving_columns)
-    )
+    return satisfied_stages + _choose_last(later, new_stages, frozenset(surviving_columns))
 
 
 def cover(sets: Sequence[frozenset[str]]) -> list[tuple[frozenset[str], list[int]]]:

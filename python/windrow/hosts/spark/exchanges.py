@@ -10,7 +10,13 @@ import pyspark.sql.types as T  # noqa: N812 - its usual name
 from ..._plan.bound import SortKey
 from .scalars import quoted
 
-__all__ = ["end_barrier_stage", "exchanged", "range_partition", "sorted_by"]
+__all__ = ["ONE_PARTITION", "end_barrier_stage", "exchanged", "range_partition", "sorted_by"]
+
+#: The warning that all rows move to one task: which calls, and why they are not split across tasks.
+ONE_PARTITION = (
+    "No Partition Defined for Window operation! Moving all data to a single partition, this can cause serious "
+    "performance degradation: {calls}. Add partition_by, if the question allows it{why}"
+)
 
 # Spark 4.0 knows no common class of theirs, and no times of day.
 _DATETIMES = tuple(

@@ -31,7 +31,7 @@ from ...exceptions import SpecError, UnsupportedError, WindrowError
 from .clustering import STAGE_NAME, Clustering, clustering_of
 from .engine_choice import spark_is_cheaper
 from .exchange_sharing import Stage, stages
-from .exchanges import end_barrier_stage, exchanged, range_partition, sorted_by
+from .exchanges import ONE_PARTITION, end_barrier_stage, exchanged, range_partition, sorted_by
 from .jvm import is_classic, is_generated
 from .options import ComputeOptions
 from .planning import GENERATOR_INSIDE, constants, is_of_inputs
@@ -46,11 +46,6 @@ from .task_metrics import MetricsAccumulator
 from .types import arrow_round_trip_type, check_columns, check_keys, restored_spark_type, spark_schema, to_arrow
 
 __all__ = ["SparkRunner", "StageReport"]
-
-_ONE_PARTITION = (
-    "No Partition Defined for Window operation! Moving all data to a single partition, this can cause serious "
-    "performance degradation: {calls}. Add partition_by, if the question allows it{why}"
-)
 
 
 @dataclass(slots=True)
@@ -199,11 +194,12 @@ class SparkRunner:
     def _stages(self, working: _Working, step: Compute) -> list[Stage]:
         if self.engine == "spark":  # Spark shares out its exchanges itself
             return [Stage((), tuple(range(len(step.calls))))]
+        sets = [frozenset(c.partition_by) for c in step.calls]
         if self.compute_options.in_order:
-            return stages(step.calls, [], [], None)
+            return stages(sets, [], [], None)
         later = next((s.calls for s in self.plan.steps_after(step) if isinstance(s, Compute)), ())
         clustering = None if working.clustering is None else working.clustering.keys
-        return stages(step.calls, later, self._surviving_columns, clustering)
+        return stages(sets, [frozenset(c.partition_by) for c in later], self._surviving_columns, clustering)
 
     def _runs_on_spark(self, working: _Working, step: Compute, stage: Stage, schema: T.StructType) -> bool:
         """Whether Spark computes a stage."""
@@ -419,7 +415,7 @@ class SparkRunner:
         working.clustering = self._clustering_after(stage.keys, is_colocated=True)
         if not stage.keys and not self._quiet:
             shown = "; ".join(step.calls[i].display for i in stage.calls)
-            warnings.warn(_ONE_PARTITION.format(calls=shown, why=why), UserWarning, stacklevel=caller_stack_level())
+            warnings.warn(ONE_PARTITION.format(calls=shown, why=why), UserWarning, stacklevel=caller_stack_level())
         keys = [self.functions.col(quoted(k)) for k in stage.keys]
         tasks = None if at is None else at.tasks
         working.frame = exchanged(working.frame, keys, tasks, self.functions, removable=at is not None)

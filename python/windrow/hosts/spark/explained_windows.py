@@ -1,53 +1,90 @@
-"""What ``wr.spark.enable`` does about the windows of a DataFrame, or would do."""
+"""The windows of a DataFrame's optimized plan: who computes each, in which stage, and why."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 from ..._execute.explained_call import ExplainedCall
+from ..._execute.run_metrics import Report
 from ..._model.replace import replace
-from ..explanation import Explanation
 from .catalyst_node import windows_of
 from .compiled import make
 from .jvm import query_execution
-from .optimized_windows import ChainPlanner, is_spread
+from .optimized_windows import ChainPlanner, Stage, is_spread, planned_chains
 from .types import spark_schema
 
-__all__ = ["explain_windows"]
+__all__ = ["ExplainedWindows", "explained_windows"]
 
 
-def explain_windows(frame: Any) -> Explanation:
+@dataclass(slots=True)
+class ExplainedWindows:
+    """What is explained.
+
+    Parameters
+    ----------
+    rows
+        A row for each window.
+    steps
+        The stages.
+    stages
+        The same, with their operators.
+    plan
+        The logical plan with the stages in it, apart from those of its subqueries.
+    """
+
+    rows: list[ExplainedCall] = field(default_factory=list)
+    steps: list[str] = field(default_factory=list)
+    stages: list[Stage] = field(default_factory=list)
+    plan: Any = None
+
+
+def explained_windows(
+    frame: Any, *, only_calls: bool = False, new_report: Callable[[], Report] | None = None
+) -> ExplainedWindows:
     """Explain the windows of a DataFrame's optimized plan, whoever wrote them.
 
     Parameters
     ----------
     frame
         A DataFrame of Spark Classic.
+    only_calls
+        Whether the windows of Spark's stay its own.
+    new_report
+        Makes what is told of the runs of a stage.
 
     Returns
     -------
-    Explanation
-        A row for each window; the steps are the stages. No job is run.
+    ExplainedWindows
+        No job is run.
     """
-    rows: list[ExplainedCall] = []
-    steps: list[str] = []
+    made = ExplainedWindows()
     for plan in make("windrow.PlainOptimizer").plans(query_execution(frame)):
-        read = windows_of(make("windrow.WindowReader", plan))
-        for chain in read["chains"]:
-            planner = ChainPlanner(chain, ansi=read["ansi"], timezone=read["timezone"])
-            planned = planner.planned()
+        reader = make("windrow.WindowReader", plan)
+        read = windows_of(reader)
+        answers: list[dict[str, Any] | None] = []
+        functions: list[Any] = []
+        planners = [ChainPlanner(chain, read, only_calls=only_calls, new_report=new_report) for chain in read["chains"]]
+        for planner, planned in zip(planners, planned_chains(planners), strict=True):
+            answers.append(None if planned is None else planned.answer(len(functions)))
+            functions += [] if planned is None else planned.functions
             for stage in [] if planned is None else planned.stages:
-                title = f"stage {len(steps) + 1}"
+                made.stages.append(stage)
+                title = f"stage {len(made.stages)}"
                 types = {f.name: f.dataType.simpleString() for f in spark_schema(stage.operator)}
-                rows += [
+                made.rows += [
                     replace(row, sort=f"{title}, sort {row.sort}", type=types[row.name])
                     for row in stage.operator.explain_rows(streamed=True)
                 ]
                 together = (
                     f"rows of equal {', '.join(stage.keys)} in one task" if stage.keys else "all rows in one task"
                 )
-                if not stage.keys and is_spread(chain):
+                if not stage.keys and is_spread(planner.chain) and not planner.has_calls():
                     together = "rows are split across tasks"
-                steps.append(f"{title}: {together}, then windrow computes {', '.join(stage.calls)}")
-            rows += planner.left()
-    return Explanation(rows, steps)
+                made.steps.append(f"{title}: {together}, then windrow computes {', '.join(stage.calls)}")
+            made.rows += planner.left()
+        if made.plan is None:
+            made.plan = reader.replaced(json.dumps(answers), functions, []) if any(answers) else plan
+    return made

@@ -9,10 +9,15 @@ from ..._execute.run_metrics import Measured
 from ..._model.replace import replace
 from ..._plan.steps import Compute, Evaluate, StepPlan
 from ..explanation import Explanation
+from .accelerate import is_known_release
 from .execution import SparkRunner
+from .explained_windows import explained_windows
+from .jvm import dataframe_of, is_classic
 from .options import ComputeOptions
 from .planning import is_of_inputs
+from .session_rule import install, is_enabled, pins_threads
 from .task_metrics import MetricsAccumulator, metrics_context, run_to_noop_sink
+from .window_columns import SkewedKeyError, WindowColumns, WindowColumnsRunner
 
 __all__ = ["ComputeOptions", "explain_spark", "run_spark"]
 
@@ -21,8 +26,12 @@ _BATCH_BYTES_SETTING = "spark.sql.execution.arrow.maxBytesPerBatch"
 _NO_LIMIT = str(2**31 - 1)
 
 
-def run_spark(frame: Any, plan: StepPlan, compute_options: ComputeOptions, *, quiet: bool = False) -> Any:
+def run_spark(frame: Any, plan: StepPlan, compute_options: ComputeOptions) -> Any:
     """Put the steps of a plan into a DataFrame's own.
+
+    On Spark Classic the calls become windows of Spark's plan, which the session's optimizer gives to windrow. For
+    Connect, for rows that come sorted, and where partitions are split across tasks, exchanges and ``mapInArrow``
+    are put there at once.
 
     Parameters
     ----------
@@ -32,15 +41,42 @@ def run_spark(frame: Any, plan: StepPlan, compute_options: ComputeOptions, *, qu
         The plan.
     compute_options
         Who sorts, and who computes.
-    quiet
-        Whether to do without the warning that all rows move to one partition.
 
     Returns
     -------
     pyspark.sql.DataFrame
         Lazy, as every DataFrame.
     """
-    return SparkRunner(frame, plan, compute_options, quiet=quiet).result()
+    columns = _as_windows(frame, plan, compute_options)
+    return SparkRunner(frame, plan, compute_options).result() if columns is None else columns.frame
+
+
+def _as_windows(
+    frame: Any, plan: StepPlan, compute_options: ComputeOptions, *, quiet: bool = False
+) -> WindowColumns | None:
+    """Make calls windows of Spark's plan; None where they cannot be."""
+    if not _fits_windows(frame, plan, compute_options):
+        return None
+    columns = WindowColumnsRunner(frame, plan, compute_options, quiet=quiet)
+    try:
+        made = columns.result()
+    except SkewedKeyError:
+        return None
+    if not columns.adder.hasRule():
+        install(frame.sparkSession)
+    return made
+
+
+def _fits_windows(frame: Any, plan: StepPlan, compute_options: ComputeOptions) -> bool:
+    """Whether calls can be windows of Spark's plan, where partitions are whole and windrow sorts."""
+    if not is_classic(frame) or not is_known_release((3, 5)) or not plan.computes() or not pins_threads():
+        return False
+    if compute_options.sort in (False, "spark"):
+        return False
+    unpartitioned = any(not c.partition_by for step in plan.computes() for c in step.calls)
+    return compute_options.chosen() == "spark" or not (
+        compute_options.may_spread() and (unpartitioned or compute_options.spread_chosen() == "always")
+    )
 
 
 def explain_spark(frame: Any, plan: StepPlan, compute_options: ComputeOptions, *, metrics: bool) -> Explanation:
@@ -68,25 +104,20 @@ def explain_spark(frame: Any, plan: StepPlan, compute_options: ComputeOptions, *
         For ``metrics`` on Spark Connect.
     """
     # what would be warned of stands in the steps
+    columns = _as_windows(frame, plan, compute_options, quiet=True)
+    if columns is not None:
+        return _explain_windows(columns, plan, metrics=metrics)
     run = SparkRunner(
         frame, plan, compute_options, metrics_context(frame.sparkSession) if metrics else None, quiet=True
     )
     result = run.result()
     shown = plan.display_names()
-    results = {i: name for name, i in plan.project.columns}
     rows: list[ExplainedCall] = []
     steps: list[str] = []
-    last: list[str] = []
     measured: list[tuple[str, MetricsAccumulator]] = []
     number = 0
     stages = iter(run.done)
     for step in plan.steps:
-        if isinstance(step, Evaluate) and not is_of_inputs(step):
-            for index, scalar in enumerate(step.scalars, len(step.names)):
-                if index in results:
-                    last.append(f"Spark evaluates {scalar.text} into {results[index]} last")
-                else:
-                    steps.append(f"Spark evaluates {scalar.text} into a column first")
         if not isinstance(step, Compute):
             continue
         for stage in next(stages):
@@ -103,11 +134,58 @@ def explain_spark(frame: Any, plan: StepPlan, compute_options: ComputeOptions, *
             steps.append(f"{title}: {stage.distribution}, then {who} {', '.join(names)}")
     if any(stage.by_windrow for done in run.done for stage in done):
         steps += _batch_bytes_note(frame.sparkSession)
-    steps += last
+    steps = [*_evaluated(plan, inputs=True), *steps, *_evaluated(plan, inputs=False)]
     if not metrics:
         return Explanation(rows, steps)
     seconds = run_to_noop_sink(result)
     return Explanation(rows, steps, [Measured(name, accumulator.runs) for name, accumulator in measured], seconds)
+
+
+def _explain_windows(columns: WindowColumns, plan: StepPlan, *, metrics: bool) -> Explanation:
+    """Say how Spark's optimized plan computes calls that are windows in it."""
+    frame = columns.frame
+    session = frame.sparkSession
+    context = metrics_context(session) if metrics else None
+    made = explained_windows(
+        frame,
+        only_calls=not is_enabled(session),
+        new_report=None if context is None else lambda: MetricsAccumulator(context),
+    )
+    shown = {plan.columns[len(s.names) + i]: c.name for s in plan.computes() for i, c in enumerate(s.calls)}
+    names = {column: plan.display_names()[call] for column, call in shown.items()}
+    rows = [columns.left.get(row.name, row) if row.strategy == "spark" else row for row in made.rows]
+    rows = [replace(row, name=names.get(row.name) or row.call) if row.name in names else row for row in rows]
+    written = [name for name, _ in plan.project.columns]
+    rows.sort(key=lambda row: written.index(row.name) if row.name in written else -1)
+    steps = [*_evaluated(plan, inputs=True), *made.steps]
+    left = [row for row in rows if row.strategy == "spark"]
+    if left:
+        steps.append(f"Spark's own windows compute {', '.join(row.name for row in left)}")
+    if made.stages:
+        steps += _batch_bytes_note(session)
+    steps += _evaluated(plan, inputs=False)
+    if not metrics:
+        return Explanation(rows, steps)
+    seconds = run_to_noop_sink(frame if made.plan is None else dataframe_of(made.plan, session))
+    measured = [
+        Measured(f"stage {i}: {', '.join(stage.calls)}", stage.operator.report.runs)
+        for i, stage in enumerate(made.stages, 1)
+        if isinstance(stage.operator.report, MetricsAccumulator)
+    ]
+    return Explanation(rows, steps, measured, seconds)
+
+
+def _evaluated(plan: StepPlan, *, inputs: bool) -> list[str]:
+    """Say which scalars Spark evaluates: those that calls read, or those of the result."""
+    results = {i: name for name, i in plan.project.columns}
+    steps = []
+    for step in plan.steps:
+        if isinstance(step, Evaluate) and not is_of_inputs(step):
+            for index, scalar in enumerate(step.scalars, len(step.names)):
+                if (index in results) != inputs:
+                    column = f"{results[index]} last" if index in results else "a column first"
+                    steps.append(f"Spark evaluates {scalar.text} into {column}")
+    return steps
 
 
 def _batch_bytes_note(session: Any) -> list[str]:

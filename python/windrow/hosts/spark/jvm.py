@@ -25,12 +25,14 @@ __all__ = [
     "class_of",
     "column_of",
     "compiled_classes",
+    "constructor_of",
     "converted",
     "dataframe_of",
     "depth_limited",
     "executed_plan",
     "expression_id",
     "expression_of",
+    "has_windows",
     "inline_ctes",
     "is_classic",
     "is_classic_session",
@@ -41,6 +43,7 @@ __all__ = [
     "is_set",
     "items",
     "jvm_key",
+    "jvm_session",
     "new_object",
     "optimized_plan",
     "parameterised",
@@ -91,6 +94,11 @@ def analyzed_plan(frame: Any) -> Any:
     return frame._jdf.queryExecution().analyzed()
 
 
+def has_windows(plan: Any) -> bool:
+    """Whether a plan has a Window node, apart from its subqueries."""
+    return bool(plan.containsPattern(_jvm().org.apache.spark.sql.catalyst.trees.TreePattern.WINDOW()))
+
+
 def plan_with_cache(frame: Any) -> Any:
     """Give the same plan with what is cached in the place of what it was computed from."""
     return frame._jdf.queryExecution().withCachedData()
@@ -129,10 +137,20 @@ def barrier_slots(context: Any) -> int:
 
 def dataframe_of(plan: Any, session: Any) -> Any:
     """Make a DataFrame of a logical plan."""
-    from pyspark.sql.classic.dataframe import DataFrame
+    try:
+        from pyspark.sql.classic.dataframe import DataFrame
 
-    dataset = _jvm().org.apache.spark.sql.classic.Dataset
+        dataset = _jvm().org.apache.spark.sql.classic.Dataset
+    except ImportError:  # before Spark 4.0
+        from pyspark.sql import DataFrame as DataFrame3
+
+        return DataFrame3(_jvm().org.apache.spark.sql.Dataset.ofRows(session._jsparkSession, plan), session)
     return DataFrame(dataset.ofRows(session._jsparkSession, plan), session)
+
+
+def jvm_session(session: Any) -> Any:
+    """Give the JVM's session behind PySpark's."""
+    return session._jsparkSession
 
 
 def selected(frame: Any, expressions: Sequence[Any], names: Sequence[str]) -> Any:
@@ -189,13 +207,17 @@ def jvm_key() -> int:
     return id(_context()._gateway)
 
 
-def new_object(loader: Any, name: str, *arguments: Any) -> Any:
-    """Make an object of a class that has one constructor; Python objects may be among its arguments."""
+def constructor_of(loader: Any, name: str) -> Any:
+    """Find the one constructor of a class, which may be given Python objects."""
     from pyspark.java_gateway import ensure_callback_server_started
 
     ensure_callback_server_started(_context()._gateway)  # type: ignore[no-untyped-call]
     [constructor] = loader.loadClass(name).getConstructors()
-    # an array that py4j makes takes no Python object
+    return constructor
+
+
+def new_object(constructor: Any, *arguments: Any) -> Any:
+    """Make an object; Python objects may be among the arguments, which an array that py4j makes does not take."""
     return constructor.newInstance(_java_list(arguments).toArray())
 
 

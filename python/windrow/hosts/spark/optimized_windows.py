@@ -5,12 +5,13 @@
 
 A stage asks Spark for whole partitions as Spark's own node does, so exchanges stand where Spark needs them, and nowhere
 else. The nodes keep their order. Those that one exchange serves in Spark's plan, since they have all keys of the first,
-are one stage, and what is left to Spark lies upon it. So the exchanges are those of Spark's plan.
+are one stage, and what is left to Spark lies upon it. So the exchanges are those of Spark's plan; where all windows are
+windrow's own calls (``with_columns``), they are the fewest that serve all of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -18,8 +19,8 @@ from typing import Any
 import pyspark.sql.types as T  # noqa: N812 - its usual name
 
 from ..._execute.explained_call import ExplainedCall
-from ..._execute.level import Level
 from ..._execute.native import ROW_PLACEHOLDER
+from ..._execute.run_metrics import Report
 from ..._execute.stream import Operator
 from ..._model.expressions import Column
 from ..._model.names import unique_names, unused_name
@@ -27,18 +28,19 @@ from ..._model.outputs import Output
 from ..._model.replace import replace
 from ..._plan.bind import Resolver, plan_steps
 from ..._plan.bound import BoundCall
-from ..._plan.steps import Compute, Project
 from ...exceptions import UnsupportedError, WindrowError
 from ...settings import Options, current
 from .catalyst import read_window_expression
 from .catalyst_node import CatalystNode
-from .clustering import STAGE_NAME
 from .columns.tree import HOST
 from .engine_choice import spark_is_cheaper
+from .exchange_sharing import stages
 from .jvm import python_function
-from .types import arrow_round_trip_type, check_keys, spark_schema, to_arrow
+from .stage_operator import sorts_of, stage_operator
+from .types import arrow_round_trip_type, spark_schema, to_arrow
+from .window_calls import as_written, bound_call
 
-__all__ = ["ChainPlanner", "PlannedChain", "Stage", "is_spread"]
+__all__ = ["ChainPlanner", "PlannedChain", "Stage", "is_spread", "planned_chains"]
 
 # Over fewer bytes a window of all rows is computed in one task: splitting it costs more.
 _SPREAD_BYTES = 32 << 20
@@ -64,11 +66,16 @@ class _Resolver(Resolver):
 
 @dataclass(slots=True)
 class _Window:
-    """A window of a node; ``bound`` is its call where windrow computes it, ``reason`` why it does not."""
+    """A window of a node.
+
+    ``written`` is the call of windrow's that it stands for, None for a window of Spark's; ``bound`` is its call where
+    windrow computes it, ``reason`` why it does not.
+    """
 
     place: int
     attribute: CatalystNode
     expression: CatalystNode
+    written: BoundCall | None
     bound: BoundCall | None = None
     reason: str = ""
 
@@ -79,12 +86,14 @@ class _Window:
 
 @dataclass(slots=True)
 class _Node:
-    """A Window node."""
+    """A Window node, or those of its windows that have the same settings."""
 
     place: int
     partition: Sequence[CatalystNode]
     windows: list[_Window]
     order: Sequence[CatalystNode]
+    options: Options
+    strings: Sequence[tuple[str, str]]
 
     @property
     def keys(self) -> frozenset[int]:
@@ -98,14 +107,18 @@ class _Node:
 
 @dataclass(slots=True)
 class _Group:
-    """Consecutive nodes that one exchange serves: by the keys of the first."""
+    """Nodes of the same settings that one exchange serves, by keys that all of them have."""
 
     keys: frozenset[int]
     nodes: list[_Node]
 
+    @property
+    def options(self) -> Options:
+        return self.nodes[0].options
+
     def partition(self) -> list[CatalystNode]:
         """List the keys of the exchange, in the order in which Spark's own has them."""
-        return list({k.number: k for k in self.nodes[0].partition if k.constant is None}.values())
+        return list({k.number: k for n in self.nodes for k in n.partition if k.number in self.keys}.values())
 
     def taken(self) -> list[_Window]:
         return [w for n in self.nodes for w in n.windows if w.is_taken]
@@ -137,6 +150,13 @@ class PlannedChain:
     steps: list[dict[str, Any]] = field(default_factory=list)
     functions: list[Any] = field(default_factory=list)
     stages: list[Stage] = field(default_factory=list)
+    #: The keys that rows of one task are equal in behind it, where that is known.
+    clustered: frozenset[int] | None = None
+
+    def answer(self, functions: int) -> dict[str, Any]:
+        """Give what the JVM is told, where so many functions come before those of this chain."""
+        steps = [{**s, "function": s["function"] + functions} if "function" in s else s for s in self.steps]
+        return {"steps": steps}
 
 
 @lru_cache(maxsize=1000)
@@ -155,6 +175,35 @@ def _has_few_rows(chain: Mapping[str, Any]) -> bool:
     return limited or (most is not None and most <= _FEW_ROWS)
 
 
+def planned_chains(planners: Sequence[ChainPlanner]) -> list[PlannedChain | None]:
+    """Plan the chains of a plan, so that those with nothing but projections and filters between share exchanges.
+
+    Parameters
+    ----------
+    planners
+        Those of all chains, from above.
+
+    Returns
+    -------
+    list of PlannedChain or None
+        What each gives.
+
+    Raises
+    ------
+    WindrowError
+        For a call of windrow's that cannot be computed.
+    """
+    planned: list[PlannedChain | None] = [None] * len(planners)
+    for number, planner in reversed(list(enumerate(planners))):
+        above = next((p for p in planners if p.chain["below"] == number), None)
+        at = planner.chain["below"]
+        below = None if at is None else planned[at]
+        planned[number] = planner.planned(
+            later=[] if above is None else above.key_sets(), clustered=None if below is None else below.clustered
+        )
+    return planned
+
+
 class ChainPlanner:
     """Plans one chain.
 
@@ -162,43 +211,53 @@ class ChainPlanner:
     ----------
     chain
         What the JVM says of it.
-    ansi, timezone
-        The session's.
+    read
+        What it says of the plan.
+    only_calls
+        Whether the windows of Spark's stay its own.
+    new_report
+        Makes what is told of the runs of a stage.
 
     Attributes
     ----------
+    chain
+        The same.
     refusals
         Why windows were left to Spark.
     """
 
-    def __init__(self, chain: Mapping[str, Any], *, ansi: bool, timezone: str) -> None:
+    def __init__(
+        self,
+        chain: Mapping[str, Any],
+        read: Mapping[str, Any],
+        *,
+        only_calls: bool = False,
+        new_report: Callable[[], Report] | None = None,
+    ) -> None:
         options = current()
-        self.options: Options = replace(
+        self.chain = chain
+        self._ansi: bool = read["ansi"]
+        self._options: Options = replace(
             options,
-            ansi=ansi if options.ansi is None else options.ansi,
-            timezone=timezone if options.timezone is None else options.timezone,
+            ansi=self._ansi if options.ansi is None else options.ansi,
+            timezone=read["timezone"] if options.timezone is None else options.timezone,
         )
+        self._calls: list[str] = read["calls"]
+        self._only_calls = only_calls
+        self._new_report = new_report
         self.engine = options.engine or "auto"
         self._has_few_rows = _has_few_rows(chain)
         self.refusals: list[str] = []
-        self._ansi = ansi
         self._inputs: list[CatalystNode] = chain["input"]
         output, required = chain["output"], chain["required"]
+        #: Then the columns stand in their order, as at the top of a plan.
+        self._gives_all = required is None
         required = frozenset(output if required is None else required)
-        self._wanted: list[int] = [i for i in output if i in required]
-        nodes = [
-            _Node(
-                place,
-                node["partition"],
-                [_Window(i, w["attribute"], w["call"]) for i, w in enumerate(node["windows"])],
-                node["order"],
-            )
-            for place, node in enumerate(chain["nodes"])
-        ]
-        for node in nodes:
-            node.windows = [w for w in node.windows if w.attribute.id in required]
+        #: With repetitions.
+        self._given: list[int] = [i for i in output if i in required]
+        self._wanted = list(dict.fromkeys(self._given))
         #: From below.
-        self._nodes = [n for n in reversed(nodes) if n.windows]
+        self._nodes = [n for place in reversed(range(len(chain["nodes"]))) for n in self._read(chain, place, required)]
         columns = [*self._inputs, *(w.attribute for n in self._nodes for w in n.windows)]
         # PySpark reads a name with a dot as a field's
         names = unique_names([str(c.name) for c in columns], case_insensitive=True, without=".`")
@@ -207,22 +266,64 @@ class ChainPlanner:
         self._taken_names = {n.lower() for n in names}
         self._expressions: dict[str, CatalystNode] = {self._names[c.number]: c for c in self._inputs}
 
+    def _read(self, chain: Mapping[str, Any], place: int, required: frozenset[int]) -> list[_Node]:
+        """Read those windows of a node that are required, each by the settings that hold for it."""
+        node = chain["nodes"][place]
+        nodes: list[_Node] = []
+        for i, window in enumerate(node["windows"]):
+            if window["attribute"].id not in required:
+                continue
+            written = as_written(window["call"], self._calls)
+            options, strings = (self._options, ()) if written is None else (written[0].options, written[0].strings)
+            found = next((n for n in nodes if n.options == options), None)
+            if found is None:
+                found = _Node(place, node["partition"], [], node["order"], options, strings)
+                nodes.append(found)
+            call = None if written is None else written[1]
+            found.windows.append(_Window(i, window["attribute"], window["call"], call))
+        return nodes
+
     def has_unpartitioned(self) -> bool:
         """Whether a window is over all rows."""
         return any(not n.keys for n in self._nodes)
 
-    def planned(self) -> PlannedChain | None:
-        """Plan the chain; None if all of it is left to Spark."""
-        repeats = len(set(self._wanted)) < len(self._wanted)
+    def has_calls(self) -> bool:
+        """Whether a window is a call of windrow's."""
+        return any(w.written is not None for n in self._nodes for w in n.windows)
+
+    def key_sets(self) -> list[frozenset[int]]:
+        """List the keys of the nodes."""
+        return [n.keys for n in self._nodes]
+
+    def planned(
+        self, *, later: Sequence[frozenset[int]] = (), clustered: frozenset[int] | None = None
+    ) -> PlannedChain | None:
+        """Plan the chain; None if all of it is left to Spark.
+
+        Parameters
+        ----------
+        later
+            The keys of the chain above, with nothing but projections and filters between.
+        clustered
+            The keys that rows of one task are equal in, as the chain below leaves them.
+
+        Raises
+        ------
+        WindrowError
+            For a call of windrow's that cannot be computed.
+        """
         for node in self._nodes:
             for window in node.windows:
-                try:
-                    if repeats:
-                        raise UnsupportedError("one of the columns beside it stands there twice")
-                    window.bound = self._bound(window)
-                except WindrowError as error:
-                    self._refuse(window, str(error))
-        groups = self._groups()
+                if window.written is not None:
+                    window.bound = bound_call(window.written, window.expression, self._name)
+                elif self._only_calls:
+                    window.reason = "it is a window of Spark's, and the session is not enabled"
+                else:
+                    try:
+                        window.bound = self._bound(window)
+                    except WindrowError as error:
+                        self._refuse(window, str(error))
+        groups = self._groups(later, clustered)
         for group in groups:
             self._choose(group)
         return self._built(groups) if any(g.taken() for g in groups) else None
@@ -264,7 +365,8 @@ class ChainPlanner:
         output = Output(name, replace(call, name=name))
         [step] = plan_steps([output], list(dict.fromkeys(read)), _Resolver(), selecting=True).computes()
         [bound] = step.calls
-        made = spark_schema(self._operator([bound], self._schema(read), [name], [name], []))[name]
+        operator = stage_operator([bound], self._schema(read), [name], [name], [], self._options)
+        made = spark_schema(operator)[name]
         theirs = _spark_type(window.attribute.type)
         if made.dataType not in (theirs, arrow_round_trip_type(theirs)) or made.nullable > window.attribute.nullable:
             raise UnsupportedError(
@@ -297,39 +399,71 @@ class ChainPlanner:
 
     # -------------------------------------------------------------------------------------------------------- choosing
 
-    def _groups(self) -> list[_Group]:
+    def _groups(self, later: Sequence[frozenset[int]], clustered: frozenset[int] | None) -> list[_Group]:
+        if all(w.written is not None for n in self._nodes for w in n.windows):
+            return self._covered_groups(later, clustered)
         groups: list[_Group] = []
         for node in self._nodes:
-            if groups and groups[-1].keys <= node.keys and (groups[-1].keys or not node.keys):
-                groups[-1].nodes.append(node)
+            last = groups[-1] if groups else None
+            if (
+                last is not None
+                and last.options == node.options
+                and last.keys <= node.keys
+                and (last.keys or not node.keys)
+            ):
+                last.nodes.append(node)
             else:
                 groups.append(_Group(node.keys, [node]))
+        return groups
+
+    def _covered_groups(self, later: Sequence[frozenset[int]], clustered: frozenset[int] | None) -> list[_Group]:
+        """Group nodes by the fewest keys that serve all: none reads another, so they may be in any order."""
+        groups: list[_Group] = []
+        rest = self._nodes
+        above, at = list(map(_named, later)), None if clustered is None else sorted(_named(clustered))
+        surviving = frozenset[str]().union(*above)
+        while rest:
+            nodes = [n for n in rest if n.options == rest[0].options]
+            rest = [n for n in rest if n.options != rest[0].options]
+            for stage in stages([_named(n.keys) for n in nodes], [] if rest else above, surviving, at):
+                groups.append(_Group(frozenset(map(int, stage.keys)), [nodes[i] for i in stage.calls]))
+            at = None
         return groups
 
     def _choose(self, group: _Group) -> None:
         """Leave to Spark what costs it less, and what mapInArrow cannot carry."""
         taken = group.taken()
+        if not taken:
+            return
         calls = [w.bound for w in taken if w.bound is not None]
         types = {name: _spark_type(node.type) for name, node in self._expressions.items()}
-        leaves = self.engine == "spark" or (
-            self.engine == "auto" and bool(calls) and (self._has_few_rows or spark_is_cheaper(calls, types))
-        )
-        if calls and not leaves:
-            kept = {*self._wanted, *(i for n in self._nodes for i in n.reads(n.windows))}
+        kept = {*self._wanted, *(i for n in self._nodes for i in n.reads(n.windows))}
+        if any(w.written is not None for w in taken):
+            leaves = False
+            if self.engine == "spark":
+                _leave([w for w in taken if w.written is None], _LEFT["spark"])
+        else:
+            leaves = self.engine == "spark" or (
+                self.engine == "auto" and (self._has_few_rows or spark_is_cheaper(calls, types))
+            )
+        if not leaves:
             try:
                 to_arrow(self._schema(self._names[a.number] for a in self._inputs if a.id in kept), "UTC")
             except WindrowError as error:
+                if any(w.written is not None for w in taken):
+                    raise
                 self._refuse(taken[0], str(error))
                 leaves = True
         if leaves:
-            for window in taken:
-                window.reason = window.reason or _LEFT[self.engine]
-                window.bound = None
+            _leave(taken, _LEFT[self.engine])
 
     # -------------------------------------------------------------------------------------------------------- building
 
     def _built(self, groups: Sequence[_Group]) -> PlannedChain:
-        chain = PlannedChain()
+        last = groups[-1]
+        chain = PlannedChain(
+            clustered=last.keys if len(last.taken()) == sum(len(n.windows) for n in last.nodes) else None
+        )
         present = self._inputs
         for position, group in enumerate(groups):
             left = [(node, [w for w in node.windows if not w.is_taken]) for node in group.nodes]
@@ -341,6 +475,8 @@ class ChainPlanner:
                 if windows:
                     chain.steps.append({"node": node.place, "windows": [w.place for w in windows]})
                     present = [*present, *(w.attribute for w in windows)]
+        if len(self._given) > len(self._wanted) or (self._gives_all and [a.id for a in present] != self._given):
+            chain.steps.append({"chosen": self._given})
         return chain
 
     def _add_stage(
@@ -359,8 +495,12 @@ class ChainPlanner:
         behind = {i: behind[i] for i in [*(i for i in self._wanted if i in behind), *behind]}
         schema = self._schema(names)
         results = [self._names[w.attribute.number] for w in taken]
-        sorts = self._sorts(calls, schema, results)
-        operator = self._operator(calls, schema, [self._names[a.number] for a in behind.values()], results, sorts)
+        sorts = sorts_of(calls, schema, results, group.options)
+        output = [self._names[a.number] for a in behind.values()]
+        strings = [s for n in group.nodes for s in n.strings]
+        operator = stage_operator(calls, schema, output, results, sorts, group.options, strings)
+        if self._new_report is not None:
+            operator.report = self._new_report()
         given = spark_schema(operator)
         is_plain = bool(names) and names == [a.name for a in present]
         shown = [call.display.partition(" OVER ")[0] for call in calls]
@@ -403,65 +543,15 @@ class ChainPlanner:
             raise UnsupportedError(f"the key {key.sql} reads a column whose name is not its own here")
         return {"expression": key.number}
 
-    def _sorts(self, calls: Sequence[BoundCall], schema: T.StructType, results: Sequence[str]) -> list[list[int]]:
-        """Group calls by the sort that serves them; last that of the last call, in whose order rows leave."""
-        level = self._level(calls, schema, results, results)
-        return sorted((members for members, _ in level.sorts()), key=lambda members: len(calls) - 1 in members)
 
-    def _operator(
-        self,
-        calls: Sequence[BoundCall],
-        schema: T.StructType,
-        output: Sequence[str],
-        results: Sequence[str],
-        sorts: Sequence[Sequence[int]],
-    ) -> Operator:
-        """Make the operator of some calls, whose results have names of their own; it gives the columns ``output``."""
-        last = sorts[-1] if sorts else range(len(calls))
-        others = [i for i in range(len(calls)) if i not in last]
-        levels, arrived = [], schema
-        if others:
-            names = [results[i] for i in others]
-            levels.append(
-                self._level([calls[i] for i in others], schema, names, [*schema.names, *names], is_last=False)
-            )
-            arrived = spark_schema(Operator(levels, None, self.options, _in_arrow_types(schema)))
-        names = [results[i] for i in last]
-        levels.append(
-            self._level([calls[i] for i in last], arrived, names, output, in_window_order=bool(sorts), is_last=True)
-        )
-        operator = Operator(levels, None, self.options, _in_arrow_types(schema))
-        operator.__name__ = STAGE_NAME
-        return operator
-
-    def _level(
-        self,
-        calls: Sequence[BoundCall],
-        schema: T.StructType,
-        results: Sequence[str],
-        output: Sequence[str],
-        *,
-        in_window_order: bool = False,
-        is_last: bool = True,
-    ) -> Level:
-        check_keys(schema, calls)
-        names = [*schema.names, *results]
-        named = tuple(replace(call, name=name) for call, name in zip(calls, results, strict=True))
-        read = {n for c in named for n in c.columns_read()}
-        return Level(
-            Compute(named, tuple(schema.names), tuple(i for i, n in enumerate(schema.names) if n in read), ()),
-            (),
-            Project(tuple((name, names.index(name)) for name in output)),
-            to_arrow(_in_arrow_types(schema), self.options.timezone or "UTC"),
-            self.options,
-            True,
-            in_window_order=in_window_order,
-            is_last=is_last,
-        )
+def _named(keys: frozenset[int]) -> frozenset[str]:
+    return frozenset(map(str, keys))
 
 
-def _in_arrow_types(schema: T.StructType) -> T.StructType:
-    return T.StructType([T.StructField(f.name, arrow_round_trip_type(f.dataType), f.nullable) for f in schema.fields])
+def _leave(windows: Iterable[_Window], reason: str) -> None:
+    for window in windows:
+        window.reason = window.reason or reason
+        window.bound = None
 
 
 def _order_sql(order: CatalystNode) -> str:

@@ -1,4 +1,4 @@
-"""A Spark session whose optimizer has windrow compute the windows of every query.
+"""A Spark session whose optimizer has windrow compute windows: of every query, or the calls of ``with_columns`` alone.
 
 Spark runs the rules of ``session.experimental().extraOptimizations()`` last in its optimizer. Ours is a Java class
 (java/WindowStages.java) that hands plans with windows to Python: as one text, to which Python answers by another. If
@@ -11,7 +11,7 @@ import json
 import logging
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -25,9 +25,9 @@ from .accelerate import Walker, check_release, is_known_release
 from .catalyst_node import windows_of
 from .compiled import make
 from .jvm import is_classic_session, is_known_setting, is_set, session_key, set_optimizer_rule
-from .optimized_windows import ChainPlanner, is_spread
+from .optimized_windows import ChainPlanner, is_spread, planned_chains
 
-__all__ = ["accelerated", "disable", "enable", "executor_faults"]
+__all__ = ["accelerated", "disable", "enable", "executor_faults", "install", "is_enabled", "pins_threads"]
 
 _BATCH_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
 # the most that Spark takes: batches stay bounded by their number of rows
@@ -35,6 +35,13 @@ _MOST_BATCH_BYTES = str(2**31 - 1)
 _RULE = "windrow.SessionRule"
 # The most plans without a window for windrow that are remembered, so that they are tried once.
 _REMEMBERED = 1000
+
+
+def install(session: Any) -> None:
+    """Put a rule into a session's optimizer by which windrow computes its own calls, and leaves Spark's windows."""
+    with _rules_of(session) as rules:
+        if not rules:
+            _sessions[session_key(session)].own = _Rule(session, None, "with_columns()", only_calls=True)
 
 
 def enable(session: Any, engine: Engine | None) -> None:
@@ -72,9 +79,13 @@ def _accelerated(session: Any, rule: _Rule) -> Iterator[None]:
 
 @dataclass(slots=True)
 class _Enabled:
-    """What a session has: rules, the last of which is in force, and whether windrow raised the limit of batches."""
+    """What a session has: rules, the last of which is in force, and whether windrow raised the limit of batches.
+
+    Without rules that of windrow's own calls is in force, which stays: frames may be planned at any time.
+    """
 
     rules: list[_Rule] = field(default_factory=list)
+    own: _Rule | None = None
     raised_limit: bool = False
 
 
@@ -89,11 +100,14 @@ def _rules_of(session: Any) -> Iterator[list[_Rule]]:
     with _changing:
         enabled = _sessions.setdefault(key, _Enabled())
         yield enabled.rules
-        set_optimizer_rule(session, _RULE, enabled.rules[-1].java_rule if enabled.rules else None)
+        rule = enabled.rules[-1] if enabled.rules else enabled.own
+        set_optimizer_rule(session, _RULE, None if rule is None else rule.java_rule)
         if not enabled.rules:
             if enabled.raised_limit and session.conf.get(_BATCH_BYTES) == _MOST_BATCH_BYTES:
                 session.conf.unset(_BATCH_BYTES)
-            del _sessions[key]
+            enabled.raised_limit = False
+            if enabled.own is None:
+                del _sessions[key]
         elif not enabled.raised_limit and is_known_setting(session, _BATCH_BYTES) and not is_set(session, _BATCH_BYTES):
             enabled.raised_limit = True
             session.conf.set(_BATCH_BYTES, _MOST_BATCH_BYTES)
@@ -132,6 +146,13 @@ def executor_faults(session: Any) -> list[str]:
     return sorted({fault for fault in found if fault})
 
 
+def is_enabled(session: Any) -> bool:
+    """Whether windrow computes the windows of all of a session's queries."""
+    with _changing:
+        enabled = _sessions.get(session_key(session))
+        return enabled is not None and bool(enabled.rules)
+
+
 def _check(session: Any, call: str) -> None:
     if not is_instance_by_name(session, "pyspark.sql", "SparkSession"):
         advice = "; write frame.sparkSession" if hasattr(session, "sparkSession") else ""
@@ -143,9 +164,14 @@ def _check(session: Any, call: str) -> None:
         )
 
 
+def pins_threads() -> bool:
+    """Whether PySpark has a thread of the JVM for each of Python's, so that the optimizer may call back."""
+    return os.environ.get("PYSPARK_PIN_THREAD", "true").lower() == "true"
+
+
 def _check_release(call: str) -> None:
     check_release(call, (3, 5))
-    if os.environ.get("PYSPARK_PIN_THREAD", "true").lower() != "true":
+    if not pins_threads():
         raise UnsupportedError(
             f"{call} needs PySpark's default of one JVM thread for each Python thread; the environment has "
             "PYSPARK_PIN_THREAD=false"
@@ -155,17 +181,18 @@ def _check_release(call: str) -> None:
 class _Rule:
     """What the Java class calls: takes an optimized plan, and gives it with windrow's nodes."""
 
-    def __init__(self, session: Any, engine: Engine | None, call: str) -> None:
+    def __init__(self, session: Any, engine: Engine | None, call: str, *, only_calls: bool = False) -> None:
         _check_release(call)
         if engine is not None and engine not in ENGINES:
             raise SpecError(f"engine={shown(engine)} is none of {', '.join(map(repr, ENGINES))}")
         self._session = session
+        self._only_calls = only_calls
         # the optimizer calls from a thread of its own, and at any time: the settings are those of now
         with config():
             if engine is not None:
                 config(engine=engine)
             self._context = captured()
-        self.java_rule = make(_RULE, self)
+        self.java_rule = make(_RULE, self, only_calls)
         self._lock = Lock()
         self._told: set[str] = set()
         # in the order in which they came
@@ -174,10 +201,17 @@ class _Rule:
         self._ready: bool | None = None
 
     def apply(self, reader: Any) -> Any:
-        """Give a plan with its windows replaced where windrow computes them, None to leave it; never raises."""
+        """Give a plan with its windows replaced where windrow computes them; never raises.
+
+        None leaves the plan to Spark; a text is what is wrong with a call of windrow's, which Spark raises.
+        """
+        read: dict[str, Any] = {}
         try:
-            return self._context.copy().run(self._apply, reader)
+            read |= windows_of(reader)
+            return self._context.copy().run(self._apply, reader, read)
         except Exception as error:
+            if read.get("calls"):
+                return str(error)
             first_line = str(error).strip().partition("\n")[0]
             self._tell(f"a query is left to Spark, as planning it raised {type(error).__name__}: {first_line}")
             return None
@@ -187,19 +221,29 @@ class _Rule:
 
         implements = ("scala.Function1",)
 
-    def _apply(self, reader: Any) -> Any:
-        read = windows_of(reader)
+    def _apply(self, reader: Any, read: Mapping[str, Any]) -> Any:
         key = read["hash"]
         with self._lock:
             if key in self._untouched:
                 return None
-        if read["streaming"] or not self._executors_are_ready():
+        only_calls = self._only_calls or read["streaming"] or not self._executors_are_ready()
+        if only_calls and not read["calls"]:
             return None
         answers: list[dict[str, Any] | None] = []
         functions: list[Any] = []
         plans: list[Any] = []
-        for number, chain in enumerate(read["chains"]):
-            answers.append(self._answer(reader, number, chain, read, functions, plans))
+        planners = [ChainPlanner(chain, read, only_calls=only_calls) for chain in read["chains"]]
+        spread = {number: self._spread(reader, number, planner) for number, planner in enumerate(planners)}
+        for number, planned in enumerate(planned_chains(planners)):
+            plan = spread[number]
+            if plan is not None:
+                answers.append({"plan": len(plans)})
+                plans.append(plan)
+                continue
+            for line in planners[number].refusals:
+                self._tell(f"a window is left to Spark: {line}")
+            answers.append(None if planned is None else planned.answer(len(functions)))
+            functions += [] if planned is None else planned.functions
         if any(answers):
             return reader.replaced(json.dumps(answers), functions, plans)
         with self._lock:
@@ -208,27 +252,16 @@ class _Rule:
                 del self._untouched[next(iter(self._untouched))]
         return None
 
-    def _answer(
-        self, reader: Any, number: int, chain: Any, read: Any, functions: list[Any], plans: list[Any]
-    ) -> dict[str, Any] | None:
-        """Say what stands in the place of a chain of Window nodes."""
-        planner = ChainPlanner(chain, ansi=read["ansi"], timezone=read["timezone"])
-        if planner.has_unpartitioned() and is_spread(chain) and is_known_release():
-            walker = Walker(self._session, in_optimizer=True)
-            spread = walker.walk(reader.top(number), None if chain["required"] is None else set(chain["required"]))
-            if walker.taken:
-                plans.append(spread)
-                return {"plan": len(plans) - 1}
-        planned = planner.planned()
-        for line in planner.refusals:
-            self._tell(f"a window is left to Spark: {line}")
-        if planned is None:
+    def _spread(self, reader: Any, number: int, planner: ChainPlanner) -> Any:
+        """Give the plan of windows of all rows that are split across tasks; None where they are not."""
+        if not planner.has_unpartitioned() or planner.has_calls() or not is_spread(planner.chain):
             return None
-        for step in planned.steps:
-            if "function" in step:
-                step["function"] += len(functions)
-        functions += planned.functions
-        return {"steps": planned.steps}
+        if not is_known_release():
+            return None
+        walker = Walker(self._session, in_optimizer=True)
+        required = planner.chain["required"]
+        spread = walker.walk(reader.top(number), None if required is None else set(required))
+        return spread if walker.taken else None
 
     def _executors_are_ready(self) -> bool:
         with self._checking:

@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .jvm import is_classic, optimized_plan, plan_bytes
+from .jvm import analyzed_plan, has_windows, is_classic, optimized_plan, plan_bytes
 from .scalars import quoted
 from .scan_properties import is_cheap
 from .session import partitions, slots
@@ -68,6 +68,8 @@ def skewed_key_reason(frame: Any, keys: Sequence[str], limit: int | None, functi
 
 def _size(frame: Any) -> int | None:
     """Give the bytes that Spark expects a frame to have; None where a part of it is not cheap to read."""
+    if has_windows(analyzed_plan(frame)):  # so that a plan to which many are added is not optimized for each
+        return None
     plan = optimized_plan(frame)
     return plan_bytes(plan) if is_cheap(plan) else None
 

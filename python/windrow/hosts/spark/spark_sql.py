@@ -17,7 +17,7 @@ from ..._plan.bound import Argument, BoundCall, ColumnArgument, FrameBound, Sort
 from ...exceptions import UnsupportedError
 from .scalars import quoted
 
-__all__ = ["explained_spark_call", "order_sql", "spark_sql", "with_windows"]
+__all__ = ["explained_spark_call", "order_sql", "refused_window", "spark_sql", "with_windows"]
 
 
 def spark_sql(call: BoundCall) -> str:
@@ -116,9 +116,26 @@ def with_windows(frame: Any, calls: Mapping[str, BoundCall], functions: Any) -> 
     except PySparkException as error:
         for name, call in calls.items() if len(calls) > 1 else ():
             with_windows(frame, {name: call}, functions)
-        call = next(iter(calls.values()))
-        said = str(error).partition("\n")[0].partition(" SQLSTATE")[0]
-        raise _refused(call, f"Spark refuses it: {said}") from None
+        raise refused_window(next(iter(calls.values())), error) from None
+
+
+def refused_window(call: BoundCall, error: Exception) -> UnsupportedError:
+    """Make the error of a window that Spark refuses.
+
+    Parameters
+    ----------
+    call
+        The call.
+    error
+        What Spark said.
+
+    Returns
+    -------
+    UnsupportedError
+        The same in one line.
+    """
+    said = str(error).partition("\n")[0].partition(" SQLSTATE")[0]
+    return _refused(call, f"Spark refuses it: {said}")
 
 
 def explained_spark_call(

@@ -12,6 +12,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.apache.spark.api.python.PythonFunction;
+import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute;
 import org.apache.spark.sql.catalyst.expressions.Alias;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.AttributeReference;
@@ -29,12 +30,18 @@ import org.apache.spark.sql.catalyst.expressions.NullOrdering;
 import org.apache.spark.sql.catalyst.expressions.NullsFirst$;
 import org.apache.spark.sql.catalyst.expressions.NullsLast$;
 import org.apache.spark.sql.catalyst.expressions.PythonUDF;
+import org.apache.spark.sql.catalyst.expressions.RowFrame$;
 import org.apache.spark.sql.catalyst.expressions.SortDirection;
 import org.apache.spark.sql.catalyst.expressions.SortOrder;
+import org.apache.spark.sql.catalyst.expressions.SpecifiedWindowFrame;
+import org.apache.spark.sql.catalyst.expressions.UnboundedFollowing$;
+import org.apache.spark.sql.catalyst.expressions.UnboundedPreceding$;
+import org.apache.spark.sql.catalyst.expressions.UnevaluableAggregateFunc;
 import org.apache.spark.sql.catalyst.expressions.WindowExpression;
 import org.apache.spark.sql.catalyst.expressions.WindowFrame;
 import org.apache.spark.sql.catalyst.expressions.WindowFunction;
 import org.apache.spark.sql.catalyst.expressions.WindowSpec;
+import org.apache.spark.sql.catalyst.expressions.WindowSpecDefinition;
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression;
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateFunction;
 import org.apache.spark.sql.catalyst.plans.logical.Aggregate;
@@ -59,29 +66,43 @@ import org.apache.spark.sql.execution.python.%map_in_arrow%Exec;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataType$;
 
-/** The rule: hands plans that have a Window node to Python, which gives what stands in their place. */
+/**
+ * The rule: hands plans that have a Window node to Python, which gives what stands in their place. Python may ask to see
+ * only plans that have a WindowCall.
+ */
 public final class SessionRule extends Rule {
   // Python may plan with Spark's own optimizer, which must not call it again.
   static final ThreadLocal BUSY = new ThreadLocal();
   // The optimizer runs its last rules until nothing changes: what came back is not looked at again.
   private static final ThreadLocal LAST = new ThreadLocal();
   private final scala.Function1 function;
+  private final boolean onlyCalls;
 
-  public SessionRule(scala.Function1 function) { this.function = function; }
+  public SessionRule(scala.Function1 function, boolean onlyCalls) {
+    this.function = function;
+    this.onlyCalls = onlyCalls;
+  }
 
   public String ruleName() { return "windrow"; }
 
-  // Python gives null where it leaves a plan or fails itself; this is for a Python that cannot be reached.
+  // Python gives null where it leaves a plan, and a text where a call of windrow's cannot be computed.
   private Object planned(LogicalPlan plan) {
+    boolean hasCalls = WindowCall.isIn(plan);
+    if (onlyCalls && !hasCalls) return plan;
+    Object result;
     try {
-      Object result = function.apply(new WindowReader(plan));
-      if (result == null) return plan;
-      WindowStageStrategy.install();
-      return result;
+      result = function.apply(new WindowReader(plan));
     } catch (Exception error) {
-      System.err.println("windrow: a query is left to Spark, as Python cannot be reached: " + error);
-      return plan;
+      result = "Python cannot be reached: " + error;
+      if (!hasCalls) {
+        System.err.println("windrow: a query is left to Spark, as " + result);
+        return plan;
+      }
     }
+    if (result instanceof String) throw new IllegalArgumentException("windrow: " + result);
+    if (result == null) return plan;
+    WindowStageStrategy.install();
+    return result;
   }
 
   public TreeNode apply(TreeNode plan) {
@@ -121,6 +142,7 @@ final class Chain {
   final List nodes = new ArrayList(); // Window, from above
   LogicalPlan base;
   AttributeSet required; // what is read above; null: all
+  Chain below; // if there are only projections and filters between
   Map answer;
 }
 
@@ -151,6 +173,9 @@ public final class WindowReader {
         for (Object window : chain.nodes) below = below.$plus$plus(((Window) window).references());
         visit(chain.base, below);
       }
+      LogicalPlan next = chain.base;
+      while (next instanceof Project || next instanceof Filter) next = (LogicalPlan) next.children().apply(0);
+      chain.below = (Chain) byTop.get(next);
       return;
     }
     AttributeSet below = null;
@@ -200,6 +225,7 @@ public final class WindowReader {
       Map about = Scala.map("nodes", nodes, "input", chain.base.output());
       about.put("required", chain.required == null ? null : Scala.ids(chain.required.toSeq()));
       about.put("output", Scala.ids(((LogicalPlan) chain.nodes.get(0)).output()));
+      about.put("below", chain.below == null ? null : Integer.valueOf(chains.indexOf(chain.below)));
       about.put("bytes", Long.valueOf(bytes(chain.base)));
       about.put("kinds", kinds(chain.base));
       about.put("most_rows", chain.base.maxRows());
@@ -207,6 +233,7 @@ public final class WindowReader {
     }
     org.apache.spark.sql.internal.SQLConf conf = plan.conf();
     Map about = Scala.map("chains", described, "ansi", Boolean.valueOf(conf.ansiEnabled()), "timezone", conf.sessionLocalTimeZone());
+    about.put("calls", writer.calls());
     about.put("hash", Integer.valueOf(plan.semanticHash()));
     about.put("streaming", Boolean.valueOf(plan.isStreaming()));
     java.io.ByteArrayOutputStream deflated = new java.io.ByteArrayOutputStream();
@@ -237,7 +264,7 @@ public final class WindowReader {
 
   /** The plan with what Python answers: JSON, the functions that it refers to by number, and plans that are ready. */
   public LogicalPlan replaced(String answer, List functions, List plans) throws java.io.IOException {
-    List answers = (List) new com.fasterxml.jackson.databind.ObjectMapper().readValue(answer, List.class);
+    List answers = (List) Scala.json(answer);
     for (int i = 0; i < answers.size(); i++) ((Chain) chains.get(i)).answer = (Map) answers.get(i);
     return rebuilt(plan, functions, plans);
   }
@@ -267,7 +294,9 @@ public final class WindowReader {
         put(attributes, ((NamedExpression) made).toAttribute());
     for (Object each : (List) chain.answer.get("steps")) {
       Map step = (Map) each;
-      below = step.containsKey("node") ? left(chain, step, below) : stage(step, below, attributes, functions);
+      if (step.containsKey("node")) below = left(chain, step, below);
+      else if (step.containsKey("chosen")) below = chosen(step, attributes, below);
+      else below = stage(step, below, attributes, functions);
     }
     return below;
   }
@@ -288,6 +317,12 @@ public final class WindowReader {
     return (LogicalPlan) window.makeCopy(fields).withNewChildren(Scala.seq(Arrays.asList(new Object[] {below})));
   }
 
+  private static LogicalPlan chosen(Map step, Map attributes, LogicalPlan below) {
+    List columns = new ArrayList();
+    for (Object id : (List) step.get("chosen")) columns.add(attributes.get(Long.valueOf(((Number) id).longValue())));
+    return new Project(Scala.seq(columns), below);
+  }
+
   private LogicalPlan stage(Map stage, LogicalPlan below, Map attributes, List functions) {
     List columns = new ArrayList(); // Attribute, as they come to the function
     List computed = new ArrayList(); // NamedExpression
@@ -297,10 +332,10 @@ public final class WindowReader {
       NamedExpression made;
       if (column.get("id") != null) {
         Attribute attribute = (Attribute) attributes.get(Long.valueOf(((Number) column.get("id")).longValue()));
-        made = attribute.name().equals(name) ? attribute : alias(attribute, name, null);
+        made = attribute.name().equals(name) ? attribute : Scala.alias(attribute, name);
       } else if (column.get("expression") != null)
-        made = alias(writer.expression(((Integer) column.get("expression")).intValue()), name, null);
-      else made = alias(Literal$.MODULE$.TrueLiteral(), name, null);
+        made = Scala.alias(writer.expression(((Integer) column.get("expression")).intValue()), name);
+      else made = Scala.alias(Literal$.MODULE$.TrueLiteral(), name);
       computed.add(made);
       columns.add(made.toAttribute());
     }
@@ -313,13 +348,7 @@ public final class WindowReader {
       else parameters.add(writer.expression(((Integer) key.get("expression")).intValue()));
     }
     for (Object each : (List) stage.get("ordering")) {
-      Map key = (Map) each;
-      SortDirection direction = Ascending$.MODULE$;
-      if (Boolean.TRUE.equals(key.get("descending"))) direction = Descending$.MODULE$;
-      NullOrdering nulls = NullsLast$.MODULE$;
-      if (Boolean.TRUE.equals(key.get("nulls_first"))) nulls = NullsFirst$.MODULE$;
-      Expression column = (Expression) columns.get(((Integer) key.get("column")).intValue());
-      parameters.add(new SortOrder(column, direction, nulls, Scala.seq(new ArrayList())));
+      parameters.add(Scala.order((Map) each, columns));
     }
     List output = new ArrayList();
     List restored = new ArrayList();
@@ -331,8 +360,8 @@ public final class WindowReader {
       Object back = attribute;
       if (column.get("type") != null) {
         DataType type = DataType$.MODULE$.fromJson((String) column.get("type"));
-        given = alias(Scala.cast(attribute, type), attribute.name(), null).toAttribute();
-        back = alias(Scala.cast(given, attribute.dataType()), attribute.name(), attribute);
+        given = Scala.alias(Scala.cast(attribute, type), attribute.name()).toAttribute();
+        back = Scala.alias(Scala.cast(given, attribute.dataType()), attribute.name(), attribute);
       }
       restores |= given != attribute;
       output.add(given);
@@ -350,16 +379,180 @@ public final class WindowReader {
     below = new WindowStage(function, Scala.seq(output), below, false%no_profile%);
     return restores ? new Project(Scala.seq(restored), below) : below;
   }
+}
 
-  // An expression under a name, with the identity of an attribute where one is given.
-  private static NamedExpression alias(Expression expression, String name, Attribute identity) {
-    return new Alias(
-        expression,
-        name,
-        identity == null ? NamedExpression$.MODULE$.newExprId() : identity.exprId(),
-        identity == null ? Scala.seq(new ArrayList()) : identity.qualifier(),
-        identity == null ? (scala.Option) scala.None$.MODULE$ : scala.Option.apply(identity.metadata()),
-        Scala.seq(new ArrayList()));
+/**
+ * A call of windrow's in a plan of Spark's: an aggregate to which Spark does all that it does to a window, and which the
+ * rule replaces. What is called says a text that Python wrote.
+ */
+public final class WindowCall extends UnevaluableAggregateFunc implements java.io.Serializable {
+  private final String name;
+  private final String calls;
+  private final Integer place; // of the call in that text
+  private final DataType type;
+  private final Boolean isNullable;
+  private final %seq% values;
+
+  public WindowCall(String name, String calls, Integer place, DataType type, Boolean isNullable, %seq% values) {
+    this.name = name;
+    this.calls = calls;
+    this.place = place;
+    this.type = type;
+    this.isNullable = isNullable;
+    this.values = values;
+  }
+
+  /** Whether a plan has one, apart from its subqueries. */
+  static boolean isIn(LogicalPlan plan) {
+    if (plan instanceof Window)
+      for (Object made : Scala.list(((Window) plan).windowExpressions()))
+        if (isIn((Expression) made)) return true;
+    for (Object child : Scala.list(plan.children())) if (isIn((LogicalPlan) child)) return true;
+    return false;
+  }
+
+  private static boolean isIn(Expression expression) {
+    if (expression instanceof WindowCall) return true;
+    for (Object child : Scala.list(expression.children())) if (isIn((Expression) child)) return true;
+    return false;
+  }
+
+  // For Python, which gets each text once: its number is its place among those that were seen.
+  Map described(List seen) {
+    int number = seen.indexOf(calls);
+    if (number < 0) {
+      number = seen.size();
+      seen.add(calls);
+    }
+    return Scala.map("calls", Integer.valueOf(number), "place", place, "values", values);
+  }
+
+  private Object[] fields() { return new Object[] {name, calls, place, type, isNullable, values}; }
+
+  public DataType dataType() { return type; }
+
+  public boolean nullable() { return isNullable.booleanValue(); }
+
+  public %seq% children() { return values; }
+
+  public String prettyName() { return name; }
+
+  public scala.collection.Iterator stringArgs() { return values.iterator(); }
+
+  public TreeNode withNewChildrenInternal(%indexed_seq% children) {
+    return new WindowCall(name, calls, place, type, isNullable, (%seq%) children);
+  }
+
+  // Only Spark's own window operator sends a call to executors.
+  protected Object writeReplace() {
+    throw new IllegalStateException(
+        "windrow: the session that plans " + name + " has not the optimizer of the one that made it; give that session's "
+            + "DataFrames to wr.with_columns, or write: wr.spark.enable(session)");
+  }
+
+  public int productArity() { return fields().length; }
+
+  public Object productElement(int n) { return fields()[n]; }
+
+  public boolean canEqual(Object other) { return other instanceof WindowCall; }
+
+  public boolean equals(Object other) {
+    return other instanceof WindowCall && Arrays.equals(fields(), ((WindowCall) other).fields());
+  }
+
+  public int hashCode() { return Arrays.hashCode(new Object[] {name, place, type, isNullable, values}); }
+}
+
+/** Adds windows to a plan as a select does, so that the columns that there are keep their ids. */
+public final class WindowColumns {
+  private final %session% session;
+
+  public WindowColumns(%session% session) { this.session = session; }
+
+  /** Whether the session's optimizer has the rule. */
+  public boolean hasRule() {
+    for (Object each : Scala.list(session.experimental().extraOptimizations())) if (each instanceof SessionRule) return true;
+    return false;
+  }
+
+  /** The plan with windows, which are JSON: Spark's own as text, and calls of windrow's, all of which are made of one text. */
+  public LogicalPlan added(LogicalPlan plan, String windows, String calls) throws Exception {
+    List columns = distinct(plan);
+    List chosen = new ArrayList(Scala.list(plan.output()));
+    for (Object each : (List) Scala.json(windows)) {
+      Map window = (Map) each;
+      String text = (String) window.get("text");
+      Expression made = text == null ? call(window, columns, calls) : located(parsed(text), (Map) window.get("columns"), columns);
+      chosen.add(Scala.alias(made, (String) window.get("name")));
+    }
+    return new Project(Scala.seq(chosen), plan);
+  }
+
+  // A plan's columns; of those that it computes alike the first, so that equal keys are one.
+  private static List distinct(LogicalPlan plan) {
+    List columns = new ArrayList(Scala.list(plan.output()));
+    if (!(plan instanceof Project)) return columns;
+    Map seen = new HashMap(); // by canonical form
+    List made = Scala.list(((Project) plan).projectList());
+    for (int i = 0; i < made.size(); i++) {
+      Expression expression = (Expression) made.get(i);
+      if (expression instanceof Alias) expression = ((Alias) expression).child();
+      Object first = expression.deterministic() ? seen.get(expression.canonicalized()) : null;
+      if (first != null) columns.set(i, first);
+      else seen.put(expression.canonicalized(), columns.get(i));
+    }
+    return columns;
+  }
+
+  /** The plan with some of its columns, by position, under names. */
+  public LogicalPlan chosen(LogicalPlan plan, String chosen) throws java.io.IOException {
+    List columns = Scala.list(plan.output());
+    List made = new ArrayList();
+    for (Object each : (List) Scala.json(chosen)) {
+      Map column = (Map) each;
+      Attribute attribute = (Attribute) columns.get(((Integer) column.get("column")).intValue());
+      String name = (String) column.get("name");
+      made.add(attribute.name().equals(name) ? attribute : Scala.alias(attribute, name));
+    }
+    return new Project(Scala.seq(made), plan);
+  }
+
+  private static List at(List places, List columns) {
+    List found = new ArrayList();
+    for (Object place : places) found.add(columns.get(((Integer) place).intValue()));
+    return found;
+  }
+
+  private static Expression call(Map window, List columns, String calls) {
+    AggregateFunction function =
+        new WindowCall(
+            (String) window.get("function"),
+            calls,
+            (Integer) window.get("place"),
+            DataType$.MODULE$.fromJson((String) window.get("type")),
+            (Boolean) window.get("nullable"),
+            Scala.seq(at((List) window.get("values"), columns)));
+    List order = new ArrayList();
+    for (Object key : (List) window.get("order")) order.add(Scala.order((Map) key, columns));
+    WindowFrame all =
+        new SpecifiedWindowFrame(RowFrame$.MODULE$, UnboundedPreceding$.MODULE$, UnboundedFollowing$.MODULE$);
+    return new WindowExpression(
+        function.toAggregateExpression(),
+        new WindowSpecDefinition(Scala.seq(at((List) window.get("partition"), columns)), Scala.seq(order), all));
+  }
+
+  private Expression parsed(String text) throws Exception { return session.sessionState().sqlParser().parseExpression(text); }
+
+  // An expression with the columns that its names mean, by position.
+  private static Expression located(Expression expression, Map names, List columns) {
+    if (expression instanceof UnresolvedAttribute) {
+      List parts = Scala.list(((UnresolvedAttribute) expression).nameParts());
+      Integer place = parts.size() == 1 ? (Integer) names.get(parts.get(0)) : null;
+      return place == null ? expression : (Expression) columns.get(place.intValue());
+    }
+    List children = new ArrayList();
+    for (Object child : Scala.list(expression.children())) children.add(located((Expression) child, names, columns));
+    return children.isEmpty() ? expression : (Expression) expression.withNewChildren(Scala.seq(children));
   }
 }
 
@@ -367,9 +560,13 @@ public final class WindowReader {
 public final class ExpressionWriter {
   private final List expressions = new ArrayList();
   private final Map numbers = new HashMap(); // by canonical form
+  private final List calls = new ArrayList(); // what calls of windrow's are made of, each once
   private StringBuilder out = new StringBuilder();
 
   public Expression expression(int number) { return (Expression) expressions.get(number); }
+
+  /** What the calls of windrow's that are written are made of. */
+  List calls() { return calls; }
 
   public String text(Object value) {
     out = new StringBuilder();
@@ -455,7 +652,8 @@ public final class ExpressionWriter {
     } catch (Exception error) {
       // it has no type, as a frame's bounds, or no value
     }
-    if (isOpen) about.put("fields", fields(expression));
+    if (expression instanceof WindowCall) about.put("fields", ((WindowCall) expression).described(calls));
+    else if (isOpen) about.put("fields", fields(expression));
     else if (!(expression instanceof Attribute)) about.put("references", Scala.ids(expression.references().toSeq()));
     map(about);
   }
@@ -537,6 +735,33 @@ final class Scala {
     List ids = new ArrayList();
     for (Object attribute : list(attributes)) ids.add(Long.valueOf(((Attribute) attribute).exprId().id()));
     return ids;
+  }
+
+  static NamedExpression alias(Expression expression, String name) { return alias(expression, name, null); }
+
+  // An expression under a name, with the identity of an attribute where one is given.
+  static NamedExpression alias(Expression expression, String name, Attribute identity) {
+    return new Alias(
+        expression,
+        name,
+        identity == null ? NamedExpression$.MODULE$.newExprId() : identity.exprId(),
+        identity == null ? Scala.seq(new ArrayList()) : identity.qualifier(),
+        identity == null ? (scala.Option) scala.None$.MODULE$ : scala.Option.apply(identity.metadata()),
+        Scala.seq(new ArrayList()));
+  }
+
+  // An order key: JSON that says which of some columns it is, and how it sorts.
+  static SortOrder order(Map key, List columns) {
+    SortDirection direction = Ascending$.MODULE$;
+    if (Boolean.TRUE.equals(key.get("descending"))) direction = Descending$.MODULE$;
+    NullOrdering nulls = NullsLast$.MODULE$;
+    if (Boolean.TRUE.equals(key.get("nulls_first"))) nulls = NullsFirst$.MODULE$;
+    Expression column = (Expression) columns.get(((Integer) key.get("column")).intValue());
+    return new SortOrder(column, direction, nulls, Scala.seq(new ArrayList()));
+  }
+
+  static Object json(String text) throws java.io.IOException {
+    return new com.fasterxml.jackson.databind.ObjectMapper().readValue(text, Object.class);
   }
 
   static Expression cast(Expression expression, DataType type) { return Cast$.MODULE$.apply(expression, type, false); }

@@ -1,0 +1,254 @@
+"""Window calls as windows in the plan of a DataFrame of Spark Classic, as ``withColumn`` puts them there.
+
+    df -> Spark evaluates expression columns -> select of all columns and the calls -> the columns that were asked for
+
+All columns of the frame keep their ids, qualifiers and metadata. Spark's own optimizer then moves filters and limits,
+drops what nobody reads, and joins windows of the same keys; after it a rule of the session (session_rule.py) puts
+windrow's stages into the place of the calls.
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyspark.sql.types as T  # noqa: N812 - its usual name
+
+from ..._execute.explained_call import ExplainedCall
+from ..._execute.native import ROW_PLACEHOLDER
+from ..._execute.steps import run_steps, strings_named_as_columns
+from ..._execute.stream import Operator
+from ..._model.replace import replace
+from ..._plan.bound import BoundCall
+from ..._plan.steps import Compute, Evaluate, Project, StepPlan
+from ...exceptions import SpecError, UnsupportedError, WindrowError
+from .compiled import make
+from .engine_choice import spark_is_cheaper
+from .exchanges import ONE_PARTITION
+from .jvm import analyzed_plan, dataframe_of, is_generated, jvm_session
+from .options import ComputeOptions
+from .planning import GENERATOR_INSIDE, constants, is_of_inputs
+from .scalars import functions_of, spark_column
+from .session import caller_stack_level, session_options
+from .skew import skewed_key_reason
+from .spark_sql import explained_spark_call, refused_window, spark_sql
+from .stage_operator import stage_operator
+from .types import check_columns, check_keys, restored_spark_type, spark_schema
+from .window_calls import WindowCalls
+
+__all__ = ["WindowColumns", "WindowColumnsRunner"]
+
+
+class SkewedKeyError(Exception):
+    """A partition is to be split across tasks, for which a stage of Spark's plan has no means."""
+
+
+@dataclass(slots=True)
+class WindowColumns:
+    """What was made.
+
+    Parameters
+    ----------
+    frame
+        The DataFrame.
+    left
+        What is explained of the calls that Spark computes, by the names of their columns.
+    """
+
+    frame: Any
+    left: dict[str, ExplainedCall] = field(default_factory=dict)
+
+
+class WindowColumnsRunner:
+    """Puts the steps of a plan into a DataFrame's own, whose columns are those of the steps, by position.
+
+    Parameters
+    ----------
+    frame
+        A DataFrame of Spark Classic.
+    plan
+        The plan.
+    compute_options
+        Who computes.
+    quiet
+        Whether to do without the warning that all rows move to one partition.
+    """
+
+    def __init__(self, frame: Any, plan: StepPlan, compute_options: ComputeOptions, *, quiet: bool = False) -> None:
+        self.frame = frame
+        self.plan = plan
+        self.compute_options = compute_options
+        self.options = session_options(frame.sparkSession)
+        self.engine = compute_options.chosen()
+        self.functions = functions_of(frame)
+        self.adder = make("windrow.WindowColumns", jvm_session(frame.sparkSession))
+        self._quiet = quiet
+        self._constants: set[str] = set()
+
+    def result(self) -> WindowColumns:
+        """Give the frame that was asked for.
+
+        Raises
+        ------
+        SkewedKeyError
+            Where a key is so frequent that its partition is to be split.
+        """
+        return run_steps(self, WindowColumns(self.frame), self.plan)
+
+    def evaluate(self, working: WindowColumns, step: Evaluate) -> WindowColumns:
+        """Add columns of scalars, which know columns as the user does."""
+        new_columns = [spark_column(s, self.functions).alias(s.name) for s in step.scalars]
+        working.frame = working.frame.select("*", *new_columns)
+        read = {n for compute in self.plan.computes() for c in compute.calls for n in c.columns_read()}
+        read_by_calls = [s for s in step.scalars if s.name in read]
+        if read_by_calls and not is_of_inputs(step) and is_generated(working.frame):
+            raise SpecError(GENERATOR_INSIDE.format(generator=" or ".join(s.text for s in read_by_calls)))
+        self._constants |= constants(step)
+        return working
+
+    def compute(self, working: WindowColumns, step: Compute) -> WindowColumns:
+        """Add columns of calls, as windows that windrow's rule replaces, or as Spark's own."""
+        given = working.frame.schema.fields
+        schema = T.StructType(
+            [T.StructField(name, f.dataType, f.nullable) for name, f in zip(step.names, given, strict=True)]
+        )
+        left = self._left_to_spark(step, schema)
+        taken = [i for i in range(len(step.calls)) if i not in left]
+        columns = self._names(step)
+        places = {name: i for i, name in enumerate(step.names)}
+        described: list[dict[str, Any]] = [{} for _ in step.calls]
+        for i in left:
+            described[i] = {"text": spark_sql(step.calls[i]), "columns": places}
+        if taken:
+            self._check(working, step, schema, taken)
+        for place, (i, made) in enumerate(zip(taken, self._results(step, schema, taken), strict=True)):
+            described[i] = {"place": place, **_described(step.calls[i], made, places)}
+        for i, window in enumerate(described):
+            window["name"] = columns[i]
+        calls = WindowCalls(
+            tuple(step.calls[i] for i in taken), self.options, tuple(strings_named_as_columns(self.plan))
+        )
+        explained = self._explained(step, schema, left)
+        working.frame = self._added(working.frame, described, calls.text() if taken else "", step)
+        for i, row in zip(left, explained, strict=True):
+            field_of_spark = working.frame.schema[len(step.names) + i]
+            shown = explained_spark_call(step.calls[i], field_of_spark, row, asked=self.engine == "spark")
+            working.left[columns[i]] = replace(shown, name=columns[i], sort="Spark")
+        return working
+
+    def project(self, working: WindowColumns, step: Project) -> WindowColumns:
+        """Choose the columns of the result, and name them."""
+        if step.columns == tuple((name, i) for i, name in enumerate(working.frame.columns)):
+            return working
+        chosen = [{"column": i, "name": name} for name, i in step.columns]
+        plan = self.adder.chosen(analyzed_plan(working.frame), json.dumps(chosen))
+        return replace(working, frame=dataframe_of(plan, self.frame.sparkSession))
+
+    def _names(self, step: Compute) -> list[str]:
+        """Name the columns of calls: as in the result, where no expression knows them by other names."""
+        names = list(self.plan.columns[len(step.names) :][: len(step.calls)])
+        if not any(isinstance(s, Evaluate) for s in self.plan.steps_after(step)):
+            results = {i - len(step.names): name for name, i in self.plan.project.columns}
+            names = [results.get(i, name) for i, name in enumerate(names)]
+        return names
+
+    def _left_to_spark(self, step: Compute, schema: T.StructType) -> list[int]:
+        """Choose the calls that Spark computes: each by those of the same partition keys."""
+        if self.engine != "auto":
+            return list(range(len(step.calls))) if self.engine == "spark" else []
+        by_keys: dict[frozenset[str], list[int]] = {}
+        for i, call in enumerate(step.calls):
+            by_keys.setdefault(frozenset(call.partition_by), []).append(i)
+        types = {f.name: f.dataType for f in schema.fields}
+        return [
+            i
+            for members in by_keys.values()
+            if spark_is_cheaper([step.calls[m] for m in members], types, self._constants)
+            for i in members
+        ]
+
+    def _explained(self, step: Compute, schema: T.StructType, left: Sequence[int]) -> Sequence[ExplainedCall | None]:
+        """Say what windrow would say of calls that Spark computes: a mistake is told in the same words."""
+        try:
+            return self._operator(step, schema, left).explain_rows() if left else []
+        except UnsupportedError:
+            pass  # what cannot go through Arrow, and is not to
+        except WindrowError:
+            if self.engine != "spark":
+                raise
+        return [None] * len(left)
+
+    def _check(self, working: WindowColumns, step: Compute, schema: T.StructType, taken: Sequence[int]) -> None:
+        """Refuse what a stage cannot carry; look for skewed keys, and warn where there are no keys."""
+        calls = [step.calls[i] for i in taken]
+        read = {n for c in calls for n in c.columns_read()}
+        kept = {self.plan.names[i] for i in step.keeps}
+        check_columns(T.StructType([f for f in schema.fields if f.name in read or f.name in kept]))
+        check_keys(schema, calls)
+        if self.compute_options.may_spread():
+            keys = {c.partition_by for c in calls if c.order_by}
+            is_named = working.frame.columns == list(step.names)
+            frame = working.frame if is_named else working.frame.toDF(*step.names)
+            if any(skewed_key_reason(frame, k, self.options.memory_limit, self.functions) for k in keys):
+                raise SkewedKeyError
+        unpartitioned = [c.display for c in calls if not c.partition_by]
+        if unpartitioned and not self._quiet:
+            text = ONE_PARTITION.format(calls="; ".join(unpartitioned), why="")
+            warnings.warn(text, UserWarning, stacklevel=caller_stack_level())
+
+    def _results(self, step: Compute, schema: T.StructType, taken: Sequence[int]) -> list[T.StructField]:
+        """Give the types of calls' results, as Spark has them."""
+        if not taken:
+            return []
+        calls = [step.calls[i] for i in taken]
+        made = spark_schema(self._operator(step, schema, taken))
+        fields = []
+        for call, field_ in zip(calls, made.fields, strict=True):
+            column = call.argument_column()
+            known = (
+                None if column is None else restored_spark_type(call.function, schema[column].dataType, field_.dataType)
+            )
+            fields.append(T.StructField(field_.name, known or field_.dataType, field_.nullable))
+        return fields
+
+    def _operator(self, step: Compute, schema: T.StructType, members: Sequence[int]) -> Operator:
+        """Make the operator of some calls, which nobody runs."""
+        calls = [step.calls[i] for i in members]
+        read = {n for c in calls for n in c.columns_read()}
+        read_schema = T.StructType([f for f in schema.fields if f.name in read] or schema.fields[:1])
+        if not read_schema.fields:
+            read_schema = T.StructType([T.StructField(ROW_PLACEHOLDER, T.BooleanType(), nullable=False)])
+        names = [f"__windrow_out_{i}" for i in members]
+        return stage_operator(calls, read_schema, names, names, [], self.options)
+
+    def _added(self, frame: Any, windows: Sequence[Mapping[str, Any]], calls: str, step: Compute) -> Any:
+        from pyspark.errors import PySparkException
+
+        plan = self.adder.added(analyzed_plan(frame), json.dumps(windows), calls)
+        try:
+            return dataframe_of(plan, self.frame.sparkSession)
+        except PySparkException as error:
+            of_spark = [i for i, window in enumerate(windows) if "text" in window]
+            for i in of_spark if len(windows) > 1 else []:
+                self._added(frame, [windows[i]], "", replace(step, calls=(step.calls[i],)))
+            if not of_spark:
+                raise
+            raise refused_window(step.calls[of_spark[0]], error) from None
+
+
+def _described(call: BoundCall, result: T.StructField, places: Mapping[str, int]) -> dict[str, Any]:
+    """Say to the JVM what Spark sees of a call."""
+    return {
+        "function": f"windrow_{call.function}",
+        "type": result.dataType.json(),
+        "nullable": result.nullable,
+        "values": [places[n] for n in dict.fromkeys(call.values())],
+        "partition": [places[n] for n in call.partition_by],
+        "order": [
+            {"column": places[k.column], "descending": k.descending, "nulls_first": k.nulls_first}
+            for k in call.order_by
+        ],
+    }

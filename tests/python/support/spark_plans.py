@@ -1,0 +1,31 @@
+"""What stands in the plans of PySpark's DataFrames, as text."""
+
+import re
+
+__all__ = ["exchanges", "executed_plan", "passages", "passing_columns"]
+
+# windrow's own node is called after its calls
+_PASSAGE = re.compile(r"^\W*(?:\(\d+\) )?(?:windrow\(.*\)|MapInArrow windrow_stage\(.*?\)#\d+,) (.*)$", re.MULTILINE)
+
+
+def executed_plan(frame):
+    """Give the physical plan, without what adaptive execution began with."""
+    return str(frame._jdf.queryExecution().executedPlan().toString()).partition("== Initial Plan ==")[0]
+
+
+def exchanges(plan):
+    """Count a plan's exchanges."""
+    return plan.count("Exchange ")
+
+
+def passages(plan):
+    """Count how often a plan's rows go to Python and back."""
+    return len(_PASSAGE.findall(plan))
+
+
+def passing_columns(plan):
+    """Give the columns that come back from each stage of windrow's, the last first."""
+    return [
+        [re.sub(r"#\d+L?$", "", c.strip()) for c in re.findall(r"\[([^\[\]]*)\]", found)[-1].split(",")]
+        for found in _PASSAGE.findall(plan)
+    ]
