@@ -12,7 +12,7 @@ from ..explanation import Explanation
 from .accelerate import is_known_release
 from .execution import SparkRunner
 from .explained_windows import explained_windows
-from .jvm import dataframe_of, is_classic
+from .jvm import dataframe_of, is_classic, with_identities
 from .options import ComputeOptions
 from .planning import is_of_inputs
 from .session_rule import install, is_enabled, pins_threads
@@ -48,7 +48,18 @@ def run_spark(frame: Any, plan: StepPlan, compute_options: ComputeOptions) -> An
         Lazy, as every DataFrame.
     """
     columns = _as_windows(frame, plan, compute_options)
-    return SparkRunner(frame, plan, compute_options).result() if columns is None else columns.frame
+    if columns is not None:
+        return columns.frame
+    run = SparkRunner(frame, plan, compute_options)
+    result = run.result()
+    # what Arrow has carried has new ids
+    in_arrow = all(stage.by_windrow for done in run.done for stage in done)
+    return with_identities(result, frame, _passing(plan)) if in_arrow and is_classic(frame) else result
+
+
+def _passing(plan: StepPlan) -> dict[int, int]:
+    """Say which columns of the result are columns of the frame, by position."""
+    return {at: i for at, (name, i) in enumerate(plan.project.columns) if i < plan.width and name == plan.columns[i]}
 
 
 def _as_windows(

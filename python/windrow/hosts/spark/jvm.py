@@ -65,6 +65,7 @@ __all__ = [
     "unresolved_attribute",
     "value_of",
     "with_frames",
+    "with_identities",
     "within_group",
 ]
 
@@ -291,6 +292,29 @@ def alias(source: Any, attribute: Any) -> Any:
         to_option(attribute.metadata()),
         to_seq([]),
     )
+
+
+def with_identities(frame: Any, source: Any, passing: Mapping[int, int]) -> Any:
+    """Give columns of a DataFrame the ids, qualifiers and metadata of another's.
+
+    Parameters
+    ----------
+    frame
+        The DataFrame.
+    source
+        The other, of whose ids the plan above the last ``mapInArrow`` has none.
+    passing
+        Which columns of the one are which of the other, by position.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        The first, with those identities.
+    """
+    plan = analyzed_plan(frame)
+    given, known = items(plan.output()), items(analyzed_plan(source).output())
+    chosen = [alias(a, known[passing[at]]) if at in passing else a for at, a in enumerate(given)]
+    return dataframe_of(project(chosen, plan), frame.sparkSession)
 
 
 def unresolved_attribute(name: str) -> Any:
