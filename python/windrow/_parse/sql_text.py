@@ -39,6 +39,8 @@ __all__ = [
 # nodes between a function and its OVER
 _MODIFIERS = ("Filter", "WithinGroup", "IgnoreNulls", "RespectNulls")
 _OVER = re.compile(r"\bover\b", re.IGNORECASE)
+# an alias ends a text
+_AS = re.compile(r"\bas\s+(\w+|`[^`]*`)\s*$", re.IGNORECASE)
 
 
 @lru_cache(maxsize=1024)
@@ -109,14 +111,18 @@ def parse_expression(text: str) -> Expr:
     Returns
     -------
     Column, Literal, Sql, Call or Derived
-        The simplest type that represents the expression.
+        The simplest type that represents the expression; with its name, if the text has an alias.
 
     Raises
     ------
     SpecError
         If the text is invalid.
     """
-    return read_tree(parse(text))
+    tree = parse(text)
+    if isinstance(tree, syntax().Alias):
+        named: Expr = read_tree(tree.this).alias(tree.alias)
+        return named
+    return read_tree(tree)
 
 
 def read_tree(tree: Any) -> Expr:
@@ -401,7 +407,7 @@ def expr(text: str) -> Call | Derived | Any:  # Any: scalar expressions, which h
         lag(price) OVER (ORDER BY day)"``, which are computed first. The dialect is Spark's on every frame. Expressions
         for which Polars would not give exactly Spark's result are errors (docs/scalars.md). Rows on which Spark fails,
         for example by a division by zero, are errors; with ``wr.config(ansi=False)`` they give Spark's result without
-        ANSI mode.
+        ANSI mode. An alias at the end (``"price * quantity AS total"``) names the column.
 
     Returns
     -------
@@ -429,6 +435,6 @@ def expr(text: str) -> Call | Derived | Any:  # Any: scalar expressions, which h
     if not isinstance(text, str) or not text.strip():
         raise SpecError(f"expr() takes SQL text, not {shown(text)}")
     check_text(text, "expr()")
-    if _OVER.search(text):
+    if _OVER.search(text) or _AS.search(text):
         return parse_expression(text)
     return Sql(text.strip())

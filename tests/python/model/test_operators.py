@@ -151,7 +151,7 @@ def test_equality_builds_and_equals_compares():
         (lambda x: wr.when(x > 1).then("x"), r'wr\.lit\("x"\) for the text, and wr\.col\("x"\)'),
         (lambda x: wr.when(True).then(1), "Python compared"),
         (lambda x: wr.sum(wr.when(x > 1).then(1)), r"write \.otherwise\(value\)"),
-        (lambda x: wr.expr("a AS b") + x, r"write \.alias\('b'\)"),
+        (lambda x: wr.typing.Sql("a AS b") + x, r"write \.alias\('b'\)"),
         (lambda x: wr.expr("a) + (b") * x, "cannot be read as SQL"),
         (lambda x: wr.expr("sum(a)") * x, "has no OVER"),
         (lambda x: x + wr.expr("a b c"), "cannot be read as SQL"),
@@ -209,3 +209,14 @@ def test_items_without_a_call():
     assert made.to_pydict() == {"x": ["a", "b"], "v + 1": [2, 3], "y": [1, 2], "one": [1, 1]}
     assert made["x"].type == table["k"].type
     assert wr.with_columns(table, v=wr.col("v") * 2)["v"].to_pylist() == [2, 4]
+
+
+def test_an_alias_in_the_text_names_the_column():
+    table = pa.table({"k": [1, 1, 2], "v": [3, None, 5]})
+    made = wr.with_columns(
+        table, wr.expr("v * 2 AS twice"), wr.expr("v - lag(v) OVER (PARTITION BY k ORDER BY v) as `a step`")
+    )
+    assert made.column_names[-2:] == ["twice", "a step"]
+    assert made["twice"].to_pylist() == [None if v is None else 2 * v for v in table["v"].to_pylist()]
+    # the last AS is the type's
+    assert wr.with_columns(table, x=wr.max(wr.expr("cast(v AS double)")).over("k"))["x"].type == "double"

@@ -40,6 +40,7 @@ from .jvm import (
     project,
     selected,
     to_seq,
+    with_new_ids,
 )
 from .options import ComputeOptions
 from .planning import make_plan
@@ -295,8 +296,7 @@ class Walker:
         calls = [read_window_expression(w, columns.read, ansi=self.ansi) for w in windows]
         frame = dataframe_of(columns.selected(dataframe_of(base, self.session)), self.session)
         if copied:
-            # Attribute ids must be unique in a plan; self-joining makes the analyser assign new ids to the right side.
-            frame = dataframe_of(analyzed_plan(frame.crossJoin(frame)).children().apply(1), self.session)
+            frame = with_new_ids(frame)
         named = {f"__windrow_call_{i}": c for i, c in enumerate(calls)}
         # quiet: a window of all rows is no news to who wrote it for Spark
         # a trial is about types, which splitting does not change: it may sample the input

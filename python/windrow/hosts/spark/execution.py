@@ -32,7 +32,7 @@ from .clustering import STAGE_NAME, Clustering, clustering_of
 from .engine_choice import spark_is_cheaper
 from .exchange_sharing import Stage, stages
 from .exchanges import ONE_PARTITION, end_barrier_stage, exchanged, range_partition, sorted_by
-from .jvm import is_classic, is_generated
+from .jvm import is_classic, is_generated, with_new_ids
 from .options import ComputeOptions
 from .planning import GENERATOR_INSIDE, constants, is_of_inputs
 from .scalars import functions_of, quoted, spark_column
@@ -118,9 +118,14 @@ class SparkRunner:
         hidden = {s.name for e in plan.steps if isinstance(e, Evaluate) and not is_of_inputs(e) for s in e.scalars}
         #: The columns that steps of calls have in common.
         self._surviving_columns = [n for n in plan.names if n not in hidden]
+        self._renews_ids = False
 
-    def result(self) -> Any:
-        """Give the frame that was asked for."""
+    def result(self, *, keeps_identity: bool = False) -> Any:
+        """Give the frame that was asked for.
+
+        With ``keeps_identity`` its columns can be given the ids of the frame's.
+        """
+        self._renews_ids = keeps_identity
         plan = self.plan
         clustering = None
         if not self.compute_options.in_order and self.engine != "spark" and plan.computes():
@@ -142,6 +147,8 @@ class SparkRunner:
 
     def compute(self, working: _Working, step: Compute) -> _Working:
         """Compute calls, stage by stage; keeps what later steps read."""
+        if self._renews_ids:
+            working.frame, self._renews_ids = with_new_ids(working.frame), False
         names = [self.plan.names[i] for i in working.present]
         working.renamed(names)
         first = len(step.names)

@@ -50,11 +50,9 @@ def run_spark(frame: Any, plan: StepPlan, compute_options: ComputeOptions) -> An
     columns = _as_windows(frame, plan, compute_options)
     if columns is not None:
         return columns.frame
-    run = SparkRunner(frame, plan, compute_options)
-    result = run.result()
-    # what Arrow has carried has new ids
-    in_arrow = all(stage.by_windrow for done in run.done for stage in done)
-    return with_identities(result, frame, _passing(plan)) if in_arrow and is_classic(frame) else result
+    keeps_identity = is_classic(frame) and bool(plan.computes())
+    result = SparkRunner(frame, plan, compute_options).result(keeps_identity=keeps_identity)
+    return with_identities(result, frame, _passing(plan)) if keeps_identity else result
 
 
 def _passing(plan: StepPlan) -> dict[int, int]:

@@ -66,6 +66,7 @@ __all__ = [
     "value_of",
     "with_frames",
     "with_identities",
+    "with_new_ids",
     "within_group",
 ]
 
@@ -294,6 +295,16 @@ def alias(source: Any, attribute: Any) -> Any:
     )
 
 
+def with_new_ids(frame: Any) -> Any:
+    """Give the same DataFrame, whose columns have ids that no other plan has.
+
+    Spark gives a column another id where one below has it already, so what is to have the frame's ids must not be put
+    upon the frame itself.
+    """
+    # the analyser gives new ids to the right side of a join with itself
+    return dataframe_of(analyzed_plan(frame.crossJoin(frame)).children().apply(1), frame.sparkSession)
+
+
 def with_identities(frame: Any, source: Any, passing: Mapping[int, int]) -> Any:
     """Give columns of a DataFrame the ids, qualifiers and metadata of another's.
 
@@ -302,7 +313,7 @@ def with_identities(frame: Any, source: Any, passing: Mapping[int, int]) -> Any:
     frame
         The DataFrame.
     source
-        The other, of whose ids the plan above the last ``mapInArrow`` has none.
+        The other, of whose ids the plan of the first has none.
     passing
         Which columns of the one are which of the other, by position.
 
