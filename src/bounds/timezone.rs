@@ -11,13 +11,19 @@ use crate::util::civil::SECONDS_PER_DAY;
 
 /// The time zone of this name; `None` for UTC, where every day has 24 hours.
 ///
+/// Besides the names of the tz database, the forms of Java's `ZoneId` are known, which Spark takes for a session's zone:
+/// `GMT+2`, `UTC+01:00`, `+5`, and the three letters of [`SHORT_IDS`].
+///
 /// # Errors
 /// What is wrong with the name, as the end of a sentence.
 pub(crate) fn named_zone(name: &str) -> Result<Option<Tz>, &'static str> {
-    if matches!(name, "UTC" | "Etc/UTC" | "GMT" | "Z" | "+00:00" | "-00:00" | "+0000" | "+00") {
+    let known = SHORT_IDS.iter().find(|(short, _)| *short == name).map_or(name, |(_, long)| *long);
+    let offset = java_offset(known);
+    let found = offset.as_deref().unwrap_or(known);
+    if matches!(found, "UTC" | "Etc/UTC" | "GMT" | "UT" | "Z" | "+00:00" | "-00:00" | "+0000") {
         return Ok(None);
     }
-    name.parse().map(Some).map_err(|_| {
+    found.parse().map(Some).map_err(|_| {
         if cfg!(feature = "timezones") {
             "which is no time zone known here: give it a zone such as \"Europe/Paris\" or \"+01:00\""
         } else {
@@ -25,6 +31,59 @@ pub(crate) fn named_zone(name: &str) -> Result<Option<Tz>, &'static str> {
         }
     })
 }
+
+/// An offset as `+hh:mm`, of what Java and Spark read as one: `+5`, `+05`, `+5:30`, `+05:3`, `+0530`, `GMT+2`, `UT-01:00`.
+fn java_offset(name: &str) -> Option<String> {
+    let signed =
+        ["UTC", "GMT", "UT", ""].iter().find_map(|prefix| name.strip_prefix(prefix).filter(|s| is_signed(s)))?;
+    let (sign, digits) = signed.split_at(1);
+    let (hours, minutes) = match digits.split_once(':') {
+        Some(parts) => parts,
+        None if digits.len() == 4 => digits.split_at(2),
+        None => (digits, "0"),
+    };
+    let part = |text: &str, most: u8| {
+        let is_short = (1..=2).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit());
+        text.parse::<u8>().ok().filter(|value| is_short && *value <= most)
+    };
+    Some(format!("{sign}{:02}:{:02}", part(hours, 18)?, part(minutes, 59)?))
+}
+
+fn is_signed(text: &str) -> bool {
+    text.is_ascii() && text.starts_with(['+', '-'])
+}
+
+/// Java's `ZoneId.SHORT_IDS`, which Spark reads.
+const SHORT_IDS: [(&str, &str); 28] = [
+    ("ACT", "Australia/Darwin"),
+    ("AET", "Australia/Sydney"),
+    ("AGT", "America/Argentina/Buenos_Aires"),
+    ("ART", "Africa/Cairo"),
+    ("AST", "America/Anchorage"),
+    ("BET", "America/Sao_Paulo"),
+    ("BST", "Asia/Dhaka"),
+    ("CAT", "Africa/Harare"),
+    ("CNT", "America/St_Johns"),
+    ("CST", "America/Chicago"),
+    ("CTT", "Asia/Shanghai"),
+    ("EAT", "Africa/Addis_Ababa"),
+    ("ECT", "Europe/Paris"),
+    ("EST", "-05:00"),
+    ("HST", "-10:00"),
+    ("IET", "America/Indiana/Indianapolis"),
+    ("IST", "Asia/Kolkata"),
+    ("JST", "Asia/Tokyo"),
+    ("MIT", "Pacific/Apia"),
+    ("MST", "-07:00"),
+    ("NET", "Asia/Yerevan"),
+    ("NST", "Pacific/Auckland"),
+    ("PLT", "Asia/Karachi"),
+    ("PNT", "America/Phoenix"),
+    ("PRT", "America/Puerto_Rico"),
+    ("PST", "America/Los_Angeles"),
+    ("SST", "Pacific/Guadalcanal"),
+    ("VST", "Asia/Ho_Chi_Minh"),
+];
 
 /// The seconds that a cache entry covers; short, so that few entries contain a change of offset.
 const WINDOW_SECONDS: i64 = 4 * SECONDS_PER_DAY;
@@ -157,6 +216,32 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use super::*;
+
+    #[test]
+    fn zones_of_java_are_known() {
+        let offsets = [
+            ("+5", "+05:00"),
+            ("-05", "-05:00"),
+            ("+5:30", "+05:30"),
+            ("+05:3", "+05:03"),
+            ("-0530", "-05:30"),
+            ("GMT+2", "+02:00"),
+            ("UTC+01:00", "+01:00"),
+            ("UT-01:00", "-01:00"),
+            ("EST", "-05:00"),
+            ("PST", "America/Los_Angeles"),
+        ];
+        for (name, known) in offsets {
+            let expected: Tz = known.parse().unwrap();
+            assert_eq!(format!("{:?}", named_zone(name).unwrap().unwrap()), format!("{expected:?}"), "{name}");
+        }
+        for name in ["UT", "GMT", "+0", "UTC+0", "GMT-00:00", "Z"] {
+            assert!(named_zone(name).unwrap().is_none(), "{name}");
+        }
+        for name in ["GMT+", "+19", "+5:60", "+123", "UTC+1:2:3", "UTC5", "+٥", "", "Nowhere"] {
+            assert!(named_zone(name).is_err(), "{name}");
+        }
+    }
 
     #[test]
     fn cached_offsets_match_lookups() {

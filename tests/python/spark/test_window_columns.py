@@ -75,16 +75,21 @@ def _view(out):
     return out.sparkSession.sql("SELECT k, max(m) FROM columns_view WHERE v > 3 GROUP BY k")
 
 
-@pytest.mark.parametrize("name", FOLLOWING)
-@pytest.mark.parametrize("way", ["windows", "split across tasks", "sorted by Spark"])
+@pytest.mark.parametrize(
+    ("name", "way"),
+    [
+        (name, way)
+        for name in FOLLOWING
+        for way in ("windows", "split across tasks", "sorted by Spark")
+        if name != "metadata" or way == "windows"  # hidden columns do not pass mapInArrow
+    ],
+)
 def test_columns_keep_their_identity(t, name, way):
     call, window, sort = SUM, near(), None
     if way == "split across tasks":
         call, window = wr.sum("v").over(wr.window(order_by="id", rows=(-2, 0))), Window.orderBy("id").rowsBetween(-2, 0)
     if way == "sorted by Spark":
         sort = "spark"
-    if name == "metadata" and way != "windows":
-        pytest.skip("hidden columns do not pass mapInArrow")
     ours = FOLLOWING[name](wr.with_columns(t, m=call, sort=sort), t)
     expected = FOLLOWING[name](t.withColumn("m", F.sum("v").over(window)), t)
     assert ours.schema == expected.schema
@@ -225,6 +230,41 @@ def test_functions_of_ones_own_travel(t):
     out = wr.with_columns(t, m=wr.aggregate(Halved, "v", returns=int).over(W))
     expected = t.withColumn("m", F.expr("sum(coalesce(v, 0)) OVER (PARTITION BY k ORDER BY id ROWS 2 PRECEDING) div 2"))
     assert rows(out) == rows(expected)
+
+
+def test_legacy_settings_are_followed(spark, t):
+    """Calls that they are about are Spark's, on every way in; what Spark cannot say is refused."""
+    calls = {"d": "stddev(v) OVER (PARTITION BY k, id)", "c": "corr(v, id) OVER (PARTITION BY id)"}
+    quantile = {"p": "percentile_disc(0.6) WITHIN GROUP (ORDER BY v) OVER (PARTITION BY k)"}
+    for setting, asked in (("statisticalAggregate", calls), ("percentileDiscCalculation", quantile)):
+        with settings(spark, {f"spark.sql.legacy.{setting}": "true"}):
+            expected = repr(rows(t.selectExpr("id", *[f"{text} AS {name}" for name, text in asked.items()])))
+            for engine in ("auto", "windrow", "spark"):
+                assert repr(rows(wr.select(t, "id", asked, engine=engine))) == expected, (setting, engine)
+            t.createOrReplaceTempView("legacy_view")
+            query = f"SELECT id, {', '.join(f'{text} AS {name}' for name, text in asked.items())} FROM legacy_view"
+            with pytest.warns(UserWarning, match=f"{setting} is on"):
+                ours = wr.sql(query)
+            assert repr(rows(ours)) == expected
+    with settings(spark, {"spark.sql.legacy.statisticalAggregate": "true"}):
+        assert "nan" in repr(rows(wr.select(t, calls)))
+        with pytest.raises(wr.UnsupportedError, match=r"no GROUPS, and windrow does not follow the setting spark\.sql"):
+            wr.select(t, d="stddev(v) OVER (PARTITION BY k ORDER BY id GROUPS 1 PRECEDING)")
+
+
+def test_zones_that_only_java_knows(spark):
+    text = "count(*) OVER (PARTITION BY k ORDER BY ts RANGE BETWEEN INTERVAL '1' DAY PRECEDING AND CURRENT ROW)"
+    compared = 0
+    for zone in ("GMT+2", "UTC+01:00", "+5", "UT-01:00", "+05:3", "PST", "EST"):
+        with settings(spark, {"spark.sql.session.timeZone": zone}):
+            hours = "timestamp'2024-03-08 00:00:00' + make_dt_interval(0, int(id) * 5) AS ts"
+            frame = spark.range(40).selectExpr("id", "id % 2 AS k", hours)
+            ours = wr.select(frame, "id", n=text, m="max(ts) OVER (PARTITION BY k)")
+            assert passages(executed_plan(ours)) == 1
+            found = rows(ours)
+            assert found == rows(frame.selectExpr("id", f"{text} AS n", "max(ts) OVER (PARTITION BY k) AS m")), zone
+            compared += len(found)
+    assert compared == 280
 
 
 # -------------------------------------------------------------------------------------------------------- random chains

@@ -33,6 +33,7 @@ from .engine_choice import spark_is_cheaper
 from .exchange_sharing import Stage, stages
 from .exchanges import ONE_PARTITION, end_barrier_stage, exchanged, range_partition, sorted_by
 from .jvm import is_classic, is_generated, with_new_ids
+from .legacy_settings import LegacySettings
 from .options import ComputeOptions
 from .planning import GENERATOR_INSIDE, constants, is_of_inputs
 from .scalars import functions_of, quoted, spark_column
@@ -109,6 +110,7 @@ class SparkRunner:
         self.compute_options = compute_options
         self.context = context
         self._quiet = quiet
+        self._legacy = LegacySettings(frame.sparkSession)
         self.options = session_options(frame.sparkSession)
         self.engine = compute_options.chosen()
         self.functions = functions_of(frame)
@@ -210,11 +212,13 @@ class SparkRunner:
 
     def _runs_on_spark(self, working: _Working, step: Compute, stage: Stage, schema: T.StructType) -> bool:
         """Whether Spark computes a stage."""
-        if self.engine != "auto":
-            return self.engine == "spark"
+        calls = [step.calls[i] for i in stage.calls]
+        if self.engine == "spark" or any(self._legacy.leave(call) for call in calls):
+            return True
+        if self.engine == "windrow":
+            return False
         if stage.is_colocated and working.clustering is not None and working.clustering.is_colocated:
             return False  # mapInArrow hides that from Spark, which would spread the rows anew
-        calls = [step.calls[i] for i in stage.calls]
         return spark_is_cheaper(calls, {f.name: f.dataType for f in schema.fields}, self._constants)
 
     def _compute_by_spark(

@@ -29,6 +29,7 @@ from .compiled import make
 from .engine_choice import spark_is_cheaper
 from .exchanges import ONE_PARTITION
 from .jvm import analyzed_plan, dataframe_of, is_generated, jvm_session
+from .legacy_settings import LegacySettings
 from .options import ComputeOptions
 from .planning import GENERATOR_INSIDE, constants, is_of_inputs
 from .scalars import functions_of, spark_column
@@ -86,6 +87,7 @@ class WindowColumnsRunner:
         self.functions = functions_of(frame)
         self.adder = make("windrow.WindowColumns", jvm_session(frame.sparkSession))
         self._quiet = quiet
+        self._legacy = LegacySettings(frame.sparkSession)
         self._constants: set[str] = set()
 
     def result(self) -> WindowColumns:
@@ -157,17 +159,21 @@ class WindowColumnsRunner:
 
     def _left_to_spark(self, step: Compute, schema: T.StructType) -> list[int]:
         """Choose the calls that Spark computes: each by those of the same partition keys."""
-        if self.engine != "auto":
-            return list(range(len(step.calls))) if self.engine == "spark" else []
+        if self.engine == "spark":
+            return list(range(len(step.calls)))
+        always = [i for i, call in enumerate(step.calls) if self._legacy.leave(call)]
+        if self.engine == "windrow":
+            return always
         by_keys: dict[frozenset[str], list[int]] = {}
         for i, call in enumerate(step.calls):
             by_keys.setdefault(frozenset(call.partition_by), []).append(i)
         types = {f.name: f.dataType for f in schema.fields}
-        return [
+        return always + [
             i
             for members in by_keys.values()
             if spark_is_cheaper([step.calls[m] for m in members], types, self._constants)
             for i in members
+            if i not in always
         ]
 
     def _explained(self, step: Compute, schema: T.StructType, left: Sequence[int]) -> Sequence[ExplainedCall | None]:
