@@ -232,6 +232,15 @@ def test_functions_of_ones_own_travel(t):
     assert rows(out) == rows(expected)
 
 
+def test_a_setting_that_costs_time_is_told_once(spark, caplog):
+    other = spark.newSession()
+    with settings(other, {"spark.sql.execution.arrow.maxBytesPerBatch": "64MB"}), caplog.at_level("WARNING", "windrow"):
+        for _ in range(2):
+            wr.with_columns(other.range(3), m=wr.median("id").over("id"))
+    [told] = [record.getMessage() for record in caplog.records if record.name == "windrow"]
+    assert "maxBytesPerBatch is 64MB; 2147483647 saves that time" in told
+
+
 def test_legacy_settings_are_followed(spark, t):
     """Calls that they are about are Spark's, on every way in; what Spark cannot say is refused."""
     calls = {"d": "stddev(v) OVER (PARTITION BY k, id)", "c": "corr(v, id) OVER (PARTITION BY id)"}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
+from weakref import WeakSet
 
 from ..._execute.explained_call import ExplainedCall
 from ..._execute.run_metrics import Measured
@@ -24,6 +26,9 @@ __all__ = ["ComputeOptions", "explain_spark", "run_spark"]
 # With a limit in force Spark adds up the bytes of all columns after each row, which takes as long as writing the row.
 _BATCH_BYTES_SETTING = "spark.sql.execution.arrow.maxBytesPerBatch"
 _NO_LIMIT = str(2**31 - 1)
+
+# The sessions that were told of it.
+_told: WeakSet[Any] = WeakSet()
 
 
 def run_spark(frame: Any, plan: StepPlan, compute_options: ComputeOptions) -> Any:
@@ -47,12 +52,22 @@ def run_spark(frame: Any, plan: StepPlan, compute_options: ComputeOptions) -> An
     pyspark.sql.DataFrame
         Lazy, as every DataFrame.
     """
+    if compute_options.chosen() != "spark":
+        _tell_of_batch_bytes(frame.sparkSession)
     columns = _as_windows(frame, plan, compute_options)
     if columns is not None:
         return columns.frame
     keeps_identity = is_classic(frame) and bool(plan.computes())
     result = SparkRunner(frame, plan, compute_options).result(keeps_identity=keeps_identity)
     return with_identities(result, frame, _passing(plan)) if keeps_identity else result
+
+
+def _tell_of_batch_bytes(session: Any) -> None:
+    """Log once for a session what a setting of Spark's costs."""
+    if session not in _told:
+        _told.add(session)
+        for note in _batch_bytes_note(session):
+            logging.getLogger("windrow").warning("%s", note)
 
 
 def _passing(plan: StepPlan) -> dict[int, int]:
