@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import pyarrow as pa
@@ -143,6 +143,17 @@ class PolarsHost(QueryHost):
 
         rows = 2**32 - 1 if pl.get_index_type() == pl.UInt32 else 2**62  # more than a frame can have
         return frame.slice(min(offset, rows), None if limit is None or limit > rows else limit)
+
+    def concat_rows(self, frames: Sequence[Any]) -> Any:
+        """Put the rows of frames with the same columns below one another."""
+        import polars as pl
+
+        return pl.concat(frames, how="vertical_relaxed") if len(frames) > 1 else frames[0]
+
+    def null_row(self, frame: Any) -> Any:
+        """Make a frame of the same columns with one row of NULLs."""
+        row = frame.clear(1)
+        return row.lazy() if _is_lazy(frame) and not _is_lazy(row) else row
 
 
 def _is_lazy(frame: Any) -> bool:
