@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from .._model.calls import Call, Derived
@@ -20,6 +21,7 @@ from .._model.outputs import Output, expression_of
 from .._model.replace import replace
 from .._model.windows import Order
 from ..exceptions import SpecError, suggest
+from .bounds import upper_bounds
 from .grammar import syntax, text_of
 from .grouping import Groups, bare_aggregates
 from .limits import excerpt
@@ -57,6 +59,11 @@ class Query:
     group_keys
         The number of keys of the groups of which the query gives one row each, and without keys one over no rows, too;
         None where there are no groups.
+    bounds
+        Columns, of what is below, of which ``where`` demands that they are at most a whole number.
+    most
+        A call, of which QUALIFY or a query around this one demands that it is at most a whole number: rows with a
+        greater one may be left out.
     """
 
     where: Scalar | None
@@ -68,6 +75,8 @@ class Query:
     offset: int = 0
     below: Query | None = None
     group_keys: int | None = None
+    bounds: Sequence[tuple[str, int]] = ()
+    most: tuple[Call, int] | None = None
 
 
 def read_query(select: Selected, columns: Sequence[str], *, case_insensitive: bool) -> Query:
@@ -92,6 +101,11 @@ def read_query(select: Selected, columns: Sequence[str], *, case_insensitive: bo
     SpecError
         For unknown names, a window function in WHERE or without OVER, QUALIFY without a window function.
     """
+    return _read_query(select, tuple(columns), case_insensitive)
+
+
+@lru_cache(maxsize=256)
+def _read_query(select: Selected, columns: tuple[str, ...], case_insensitive: bool) -> Query:
     return _QueryReader(select, columns, case_insensitive).query()
 
 
@@ -136,7 +150,8 @@ class _QueryReader:
             outputs = [self._output(item) for item in items]
             keys = self._order(order, outputs, distinct=distinct)
             qualified = self._qualify(qualify, outputs)
-            return Query(self._where(), outputs, distinct, qualified, keys, limit, offset, self.below)
+            query = Query(self._where(), outputs, distinct, qualified, keys, limit, offset, self.below)
+            return replace(query, bounds=self._bounds(), most=self._most(qualify))
         self.is_grouped = True
         having = self._clause(
             "having", lambda tree: self._with_aliases(tree, {n: t for n, t in aliases.items() if not groups.is_key(n)})
@@ -345,6 +360,18 @@ class _QueryReader:
         if not any(_has_calls(e) for e in (condition, *(o.item for o in outputs))):
             raise SpecError(f"QUALIFY {text_of(tree)}: neither it nor an item has a window function; write WHERE")
         return condition
+
+    def _bounds(self) -> list[tuple[str, int]]:
+        where = self.tree.args.get("where")
+        found = [] if where is None else upper_bounds(where.this)
+        return [(e.name, most) for e, most in found if isinstance(e, self.exp.Column) and not e.table]
+
+    def _most(self, qualify: Any) -> tuple[Call, int] | None:
+        for expression, most in [] if qualify is None else upper_bounds(qualify):
+            call = read_tree(expression) if isinstance(expression, self.exp.Window) else None
+            if isinstance(call, Call):
+                return call, most
+        return None
 
     def _order_trees(self, items: Sequence[_Item], aliases: Mapping[str, list[Any]]) -> list[Any]:
         """Return the order keys as trees; positions, aliases and ALL are replaced by the items that they stand for."""

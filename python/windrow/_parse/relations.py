@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NoReturn, TypeAlias
 
 from ..exceptions import SpecError, UnsupportedError
@@ -106,8 +107,9 @@ class United:
 Relation: TypeAlias = Named | Selected | United | Joined
 
 
+@lru_cache(maxsize=256)
 def read_relation(text: str) -> Relation:
-    """Parse a query.
+    """Parse a query. Recent results are cached, and nobody changes their trees.
 
     Parameters
     ----------

@@ -16,6 +16,7 @@ from .._execute.run_metrics import Run, measure
 from .._execute.steps import run_steps
 from .._execute.stream import stream_operator
 from .._execute.take_rows import take_rows
+from .._execute.top_rows import top_rows
 from .._execute.validation import Checker
 from .._plan.steps import Project, StepPlan
 from ..settings import captured, current
@@ -92,6 +93,12 @@ class ArrowHost(QueryHost):
         columns = [concatenated(list(parts)) for parts in zip(*(frame.columns for frame in frames), strict=True)]
         fields = [f.with_type(c.type).with_nullable(True) for f, c in zip(first.schema, columns, strict=True)]
         return pa.table(columns, schema=pa.schema(fields, metadata=first.schema.metadata))
+
+    def top_rows(self, frame: pa.Table, plan: StepPlan, most: int, counted: str) -> pa.Table | None:
+        """Leave out rows behind the first ``most`` of each partition."""
+        working = WorkingColumns(frame.columns, frame.num_columns, frame.num_rows, frame.schema)
+        rows = top_rows(working, plan, most, counted)
+        return None if rows is None else _take_rows(frame, rows)
 
     def null_row(self, frame: pa.Table) -> pa.Table:
         """Make a Table of the same columns with one row of NULLs."""

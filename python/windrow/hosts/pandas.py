@@ -20,6 +20,7 @@ from .._execute.explained_call import ExplainedCall
 from .._execute.in_memory import ArrowRunner, WorkingColumns, explained_calls
 from .._execute.run_metrics import Run, measure
 from .._execute.steps import run_steps
+from .._execute.top_rows import top_rows
 from .._model.expressions import Literal, is_instance_by_name
 from .._model.outputs import Output
 from .._model.replace import replace
@@ -156,6 +157,12 @@ class PandasHost(QueryHost):
             column = concatenated([pa.chunked_array([table[i]]) for table in tables])
             series.append(_series(column, [first.dtypes.iloc[i]]))
         return pd.DataFrame(dict(enumerate(series))).set_axis(first.columns, axis=1)
+
+    def top_rows(self, frame: Any, plan: StepPlan, most: int, counted: str) -> Any:
+        """Leave out rows behind the first ``most`` of each partition."""
+        columns = _Columns(frame, plan.columns[: plan.width], compared=_compared(plan))
+        rows = top_rows(WorkingColumns(columns, plan.width, len(frame)), plan, most, counted)
+        return None if rows is None else frame.iloc[rows.to_numpy()]
 
     def null_row(self, frame: Any) -> Any:
         """Make a frame of the same columns with one row of missing values, of Arrow's types."""

@@ -20,7 +20,8 @@ from .._model.result_columns import result_column
 from .._model.windows import Bound, Frame, Order, Window
 from .._parse.query import Query
 from .._plan.bind import plan_steps
-from .._plan.steps import Project
+from .._plan.ranks import limited_rank
+from .._plan.steps import Project, StepPlan
 from ..exceptions import SpecError, UnsupportedError
 from .base import ComputeArguments, MemoryHost
 
@@ -68,6 +69,27 @@ class QueryHost(MemoryHost):
         """Put the rows of frames with the same columns below one another; an index is made anew."""
         raise UnsupportedError(f"frames of the kind {self.name!r} have no UNION ALL and no GROUP BY in wr.sql")
 
+    def top_rows(self, frame: Any, plan: StepPlan, most: int, counted: str) -> Any:
+        """Leave out rows behind the first ``most`` of each partition; ``plan`` has a call with their order.
+
+        Parameters
+        ----------
+        frame
+            The frame.
+        plan
+            The plan of one call.
+        most
+            How many are kept at least.
+        counted
+            As for :func:`windrow._execute.top_rows.top_rows`.
+
+        Returns
+        -------
+        same kind as ``frame`` or None
+            The other rows, in their order; None where that would save nothing.
+        """
+        return None
+
     def null_row(self, frame: Any) -> Any:
         """Make a frame of the same columns with one row, of which no value is read."""
         raise UnsupportedError(f"frames of the kind {self.name!r} have no aggregates without OVER in wr.sql")
@@ -94,6 +116,11 @@ def answer(host: QueryHost, frame: Any, query: Query) -> Any:
         frame = _answer_below(host, frame, query.below)
     if query.where is not None:
         frame = host.where(frame, query.where)
+    limit = limited_rank(query)
+    if limit is not None:
+        call, most, counted = limit
+        frame_or_none = host.top_rows(frame, host.plan(frame, [call.alias(NUMBER)], {}, selecting=True), most, counted)
+        frame = frame if frame_or_none is None else frame_or_none
     names_in_use = {n.lower() for n in (*host.columns(frame), *(o.name for o in query.outputs))}
     keep, number = unused_name(KEEP, names_in_use), unused_name(NUMBER, names_in_use)
     hidden = []

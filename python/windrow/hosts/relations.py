@@ -5,13 +5,14 @@ columns, from the frames up -> what is read, from the query down -> frames, from
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 import pyarrow as pa
 
-from .._model.calls import Derived
+from .._model.calls import Call, Derived
 from .._model.expressions import Sql
 from .._model.names import quoted, unique_names
 from .._model.outputs import Output
@@ -116,6 +117,10 @@ class _Tree:
         nodes = list(self._nodes.values())  # those below first
         for node in reversed(nodes):
             _mark_columns_read(node)
+        read_once = Counter(id(part) for node in nodes for part in node.below)
+        for node in nodes:
+            if node.query is not None and read_once[id(node.below[0])] == 1:
+                _pass_bound(node.query, node.below[0])
         for node in nodes:
             _prune(node)
         frames, host = self._read()
@@ -209,6 +214,20 @@ def _mark_columns_read(node: _Node) -> None:
     [below] = node.below
     # the rows of what gives no column are still counted
     below.read.update(columns_read(_with_items(node.query, node.read), below.columns) or [0])
+
+
+def _pass_bound(query: Query, below: _Node) -> None:
+    """Tell a SELECT of a bound that the WHERE around it sets for one of its calls."""
+    inner = below.query
+    if inner is None or query.below is not None or inner.most is not None:
+        return
+    if inner.distinct or inner.limit is not None or inner.offset:
+        return
+    for name, most in query.bounds:
+        items = [o.item for o in inner.outputs if o.name == name]
+        if len(items) == 1 and isinstance(items[0], Call):
+            below.query = replace(inner, most=(items[0], most))
+            return
 
 
 def _with_items(query: Query, read: set[int]) -> Query:

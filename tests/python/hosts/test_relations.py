@@ -1,11 +1,15 @@
 """Queries of several SELECTs, on every kind of frame: what they give, what is read, and what is refused."""
 
+import random
+from collections import Counter
+
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
 import windrow as wr
+from windrow._execute import top_rows
 from windrow.hosts.projected import ProjectedHost
 
 pl = pytest.importorskip("polars")
@@ -178,3 +182,69 @@ def test_frames_of_two_kinds():
         wr.sql("SELECT id FROM t UNION ALL SELECT id FROM u", t=TABLE, u=pl.DataFrame(TABLE))
     out = wr.sql("SELECT id FROM t UNION ALL SELECT id FROM u", t=TABLE.to_batches()[0], u=TABLE)
     assert isinstance(out, pa.Table)
+
+
+TOP = [
+    "SELECT k, t, id FROM f QUALIFY row_number() OVER (PARTITION BY k ORDER BY t, id) <= 3",
+    "SELECT k, t, rank() OVER w AS r FROM f WINDOW w AS (PARTITION BY k ORDER BY t DESC) QUALIFY r < 4 ORDER BY ALL",
+    "SELECT *, dense_rank() OVER (PARTITION BY k ORDER BY t) AS r FROM f QUALIFY 2 >= r AND id > 100",
+    "SELECT id FROM f WHERE t > 50 QUALIFY row_number() OVER (ORDER BY -t, id) = 2",
+    "SELECT id FROM f QUALIFY rank() OVER (ORDER BY s) BETWEEN 1 AND 2",
+    "SELECT id, r FROM (SELECT *, row_number() OVER (PARTITION BY k ORDER BY t DESC, id) AS r FROM f) WHERE r <= 5",
+    "SELECT id FROM (SELECT *, rank() OVER (PARTITION BY k ORDER BY x) AS r FROM f) WHERE r <= 2 AND id % 2 = 0",
+]
+ALL_ROWS = [
+    # long texts are sorted
+    "SELECT *, dense_rank() OVER (PARTITION BY k ORDER BY s, t) AS r FROM f QUALIFY 2 >= r AND id > 100",
+    "SELECT id, r FROM (SELECT *, row_number() OVER (PARTITION BY s ORDER BY t, id) AS r FROM f) WHERE r <= 5",
+    "SELECT id, sum(t) OVER (PARTITION BY k) AS s FROM f "
+    "QUALIFY row_number() OVER (PARTITION BY k ORDER BY t, id) <= 3",
+    "SELECT id FROM f QUALIFY row_number() OVER (ORDER BY t, id) <= 3 OR id = 7",
+    "SELECT id, rank() OVER (ORDER BY t) AS r FROM f QUALIFY row_number() OVER (ORDER BY id) <= 3",
+    "SELECT id FROM (SELECT *, row_number() OVER (ORDER BY t, id) AS r FROM f ORDER BY t DESC, id LIMIT 9) "
+    "WHERE r <= 5",
+    "WITH a AS (SELECT *, row_number() OVER (ORDER BY t, id) AS r FROM f) SELECT id FROM a WHERE r < 3 "
+    "UNION ALL SELECT count(*) FROM a",
+    "SELECT id FROM f QUALIFY row_number() OVER (ORDER BY t, id) <= 0",
+    "SELECT r FROM (SELECT row_number() OVER (ORDER BY t, id) AS r, id AS i FROM f) AS q(i, r) WHERE r <= 5",
+]
+
+
+@pytest.mark.parametrize("kind", ["table", "polars", "pandas", "lazy", "reader"])
+def test_first_rows_of_partitions(kind, monkeypatch):
+    """As in DuckDB, whether or not the other rows are left out first."""
+    duckdb = pytest.importorskip("duckdb")
+    rng = random.Random(9)
+    rows = 12_000
+    table = pa.table(
+        {
+            "id": pa.array(range(rows), pa.int64()),
+            "k": pa.array([rng.choice([*range(40), None]) for _ in range(rows)], pa.int64()),
+            "t": pa.array([rng.randint(0, 3000) for _ in range(rows)], pa.int64()),
+            "s": pa.array([rng.choice(["a", "a" * 40, "a" * 39 + "b", None]) for _ in range(rows)]),
+            "x": pa.array([rng.choice([0.0, -1.5, 2.0, None]) for _ in range(rows)], pa.float64()),
+        }
+    )
+    found = []
+
+    def spy(*args, original=top_rows.top_rows):
+        kept = original(*args)
+        if kept is not None:
+            found.append(kept)
+        return kept
+
+    for host in ("arrow", "pandas", "polars"):
+        monkeypatch.setattr(f"windrow.hosts.{host}.top_rows", spy)
+    connection = duckdb.connect()
+    connection.execute("SET default_null_order = 'nulls_first_on_asc_last_on_desc'")
+    connection.register("f", table)
+    compared = 0
+    for query in [*TOP, *ALL_ROWS]:
+        found.clear()
+        out = values(wr.sql(query, f=FRAMES[kind](table)))
+        expected = connection.sql(query).fetchall()
+        assert Counter(zip(*out.values(), strict=True)) == Counter(expected), query
+        if kind != "lazy":
+            assert len(found) == (query in TOP), query
+        compared += len(expected)
+    assert compared > 1000
