@@ -10,7 +10,7 @@ from .._plan.steps import Compute, Project, StepPlan
 from ..settings import Options, current
 from .dictionaries import Dictionaries
 from .in_memory import ArrowRunner, WorkingColumns
-from .native import input_table, kept_plan
+from .native import kept_plan
 from .ordered_categories import ordered_columns
 from .run_metrics import Run
 from .steps import run_steps
@@ -56,14 +56,7 @@ class _TopRows(ArrowRunner["pa.Array | None"]):
 
     def compute(self, working: WorkingColumns, step: Compute) -> WorkingColumns:
         """Find the rows; no column is added."""
-        table = input_table(
-            step,
-            working,
-            working.rows,
-            nullable=lambda i: working.field(i).nullable,
-            already_validated=lambda i: i >= working.width,
-            checker=working.checker,
-        )
+        table = self.input_table(working, step)
         ordered = ordered_columns(table.schema) | working.ordered
         table, calls = Dictionaries(table.schema, step.calls).by_position(table)
         plan = kept_plan(table.schema, calls, self._options, ordered)
