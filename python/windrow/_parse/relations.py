@@ -89,6 +89,11 @@ class Selected:
     renamed: tuple[str, ...] | None
     text: str
 
+    @property
+    def is_grouped(self) -> bool:
+        """Whether the SELECT has GROUP BY or HAVING."""
+        return self.tree.args.get("group") is not None or self.tree.args.get("having") is not None
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class United:

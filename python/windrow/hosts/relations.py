@@ -93,8 +93,11 @@ def answer_relation(relation: Relation, find: Callable[[Any], Any], refused: Spe
     """
     if isinstance(relation, Selected) and isinstance(relation.source, Named):
         host, frame = opened(find(relation.source.table))
+        answers_all = isinstance(host, (QueryHost, ProjectedHost))
+        if relation.is_grouped and not answers_all:
+            raise refused or _several_selects(host, relation.text)
         query = host.query(frame, relation)
-        if query.below is not None and not isinstance(host, (QueryHost, ProjectedHost)):
+        if query.below is not None and not answers_all:
             raise refused or _several_selects(host, relation.text)
         return host.answer(frame, query)
     return _Tree(find, refused).answer(relation)
