@@ -79,6 +79,7 @@ pub use external::external_sort::{ExternalSort, SortedBatches};
 pub use external::sort_key::SortKey;
 #[cfg(feature = "spill")]
 pub use external::spilled_batches::SpilledBatches;
+pub use grouping::top_rows::Counted;
 pub use plan::explain::Explanation;
 pub use plan::planned::Plan;
 pub use plan::stream_order::SharedSort;

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use arrow_array::RecordBatch;
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchReader, UInt32Array};
 use arrow_select::concat::concat_batches;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use pyo3_arrow::{PyRecordBatchReader, PySchema, PyTable};
-use windrow::{Error, Plan, Stream};
+use windrow::{Counted, Error, Plan, Stream};
 
 use crate::detached::{Signals, run_detached};
 use crate::from_python;
@@ -75,22 +75,35 @@ impl PyPlan {
         let reader = data.into_reader()?;
         let plan = &self.0;
         let signals = Signals::new();
-        let result = signals.during(py, || {
-            let schema = plan.schema();
-            let batches = reader.collect::<Result<Vec<RecordBatch>, _>>().map_err(Error::from)?;
-            let batch = match batches.as_slice() {
-                [batch] => batch.clone(),
-                // Arrow reports an error if 32-bit offsets do not suffice.
-                batches => concat_batches(schema, batches).map_err(|error| {
-                    Error::data(format!(
-                        "the rows do not fit one piece of memory: {error}; cast text to large_string, or use a stream"
-                    ))
-                })?,
-            };
-            plan.compute_until(&batch, &signals.cancel)
-        })?;
+        let result = signals.during(py, || plan.compute_until(&one_batch(reader, plan)?, &signals.cancel))?;
         let schema = result.schema();
         PyTable::try_new(vec![result], schema)
+    }
+
+    /// The numbers of the rows among which are the first `most` of each partition, `counted` as rows, peers or values;
+    /// None if sorting costs no more.
+    fn top_rows(
+        &self,
+        py: Python<'_>,
+        data: PyRecordBatchReader,
+        most: usize,
+        counted: &str,
+    ) -> PyResult<Option<PyTable>> {
+        let counted = match counted {
+            "rows" => Counted::Rows,
+            "peers" => Counted::Peers,
+            _ => Counted::Values,
+        };
+        let reader = data.into_reader()?;
+        let plan = &self.0;
+        let signals = Signals::new();
+        let found = signals.during(py, || {
+            let rows = plan.top_rows(&one_batch(reader, plan)?, most, counted, &signals.cancel)?;
+            let table =
+                |rows: Vec<u32>| RecordBatch::try_from_iter([("row", Arc::new(UInt32Array::from(rows)) as ArrayRef)]);
+            rows.map(table).transpose().map_err(Error::from)
+        })?;
+        found.map(|rows| PyTable::try_new(vec![rows.clone()], rows.schema())).transpose()
     }
 
     /// The calls over sorted rows, section by section.
@@ -113,5 +126,19 @@ impl PyPlan {
             Some(limit) => stream.with_limit(limit),
             None => stream,
         }))
+    }
+}
+
+/// All rows of a reader.
+fn one_batch(reader: Box<dyn RecordBatchReader + Send>, plan: &Plan) -> windrow::Result<RecordBatch> {
+    let batches = reader.collect::<Result<Vec<RecordBatch>, _>>().map_err(Error::from)?;
+    match batches.as_slice() {
+        [batch] => Ok(batch.clone()),
+        // Arrow reports an error if 32-bit offsets do not suffice.
+        batches => concat_batches(plan.schema(), batches).map_err(|error| {
+            Error::data(format!(
+                "the rows do not fit one piece of memory: {error}; cast text to large_string, or use a stream"
+            ))
+        }),
     }
 }

@@ -12,11 +12,12 @@ from ._model.expressions import is_instance_by_name
 from ._model.names import columns_named, quoted
 from ._model.replace import replace
 from ._parse.items import read_items
-from ._parse.query import read_select
+from ._parse.relations import read_relation
 from ._plan.bind import plan_steps
 from .exceptions import SpecError, UnsupportedError, short_traceback, shown, suggest
 from .hosts.base import ComputeArguments, host_of, host_of_schema, opened, schema_of
 from .hosts.explanation import Explanation
+from .hosts.relations import answer_relation
 from .settings import Engine, Spread, current
 from .typing import (
     FrameLike,
@@ -279,18 +280,21 @@ def sql(
     args: Mapping[str, Any] | Sequence[Any] | None = None,
     **frames: FrameLike,
 ) -> Any:
-    """Compute a SQL query with window functions over a frame.
+    """Compute a SQL query with window functions over frames.
 
-    ``SELECT [DISTINCT] items FROM frame [WHERE c] [WINDOW w AS (...), ...] [QUALIFY c] [ORDER BY ...] [LIMIT n [OFFSET
-    m]]``. Items are columns, ``*``, and expressions with or without window calls; an item without an alias is named by
-    its text. A window may extend a named one, ``OVER (w ROWS 1 PRECEDING)``. QUALIFY and ORDER BY may contain window
-    calls, and aliases of items, which take precedence over columns of the same name. ORDER BY may contain positions of
-    items. Nulls come first in ascending and last in descending order, as in Spark.
+    ``[WITH name AS (query), ...] SELECT [DISTINCT] items FROM frame [WHERE c] [GROUP BY keys] [HAVING c] [WINDOW w AS
+    (...), ...] [QUALIFY c] [UNION ALL ...] [ORDER BY ...] [LIMIT n [OFFSET m]]``. Items are columns, ``*``, ``* EXCEPT
+    (a, b)``, and expressions with or without window calls; an item without an alias is named by its text. FROM may be a
+    query in parentheses, and ``t AS x(a, b)`` renames columns. With GROUP BY, HAVING or an aggregate without OVER there
+    is one row a group, and windows are computed over the groups: ``sum(sum(x)) OVER ()``. A window may extend a named
+    one, ``OVER (w ROWS 1 PRECEDING)``. QUALIFY and ORDER BY may contain window calls, and aliases of items, which take
+    precedence over columns of the same name. ORDER BY and GROUP BY may contain positions of items, or be ``ALL``. Nulls
+    come first in ascending and last in descending order, as in Spark.
 
     On Spark Classic 4.0 to 4.3, if all names in the query are tables and DataFrames, Spark parses and plans the query,
-    so it may contain joins, subqueries, WITH, GROUP BY, UNION and all other SQL of Spark. windrow computes the windows
-    in the plan, as :func:`windrow.spark.accelerate` does. A query with extensions that Spark lacks (GROUPS, EXCLUDE,
-    medians over frames, ...) must be one SELECT from one frame there too.
+    so it may contain joins and all other SQL of Spark. windrow computes the windows in the plan, as
+    :func:`windrow.spark.accelerate` does. A query with extensions that Spark lacks (GROUPS, EXCLUDE, medians over
+    frames, ...) must be one SELECT from one frame without GROUP BY there.
 
     Parameters
     ----------
@@ -301,22 +305,24 @@ def sql(
     args
         On Spark Classic, the values of the query's parameters: a dict for ``:name``, a list for ``?``.
     **frames
-        Frames of any kind, by the names for FROM; they take precedence over Spark's tables.
+        Frames by the names for FROM; they take precedence over Spark's tables. Those of one query are of one kind.
 
     Returns
     -------
     same kind as the frame
         As for :func:`windrow.select`; for a LazyFrame the result is lazy. A reader is read completely when its result
-        is read. Without ORDER BY, frames in memory keep their row order.
+        is read. Without ORDER BY, frames in memory keep their row order; groups are in the order of their first rows.
 
     Raises
     ------
     SpecError
         Before any row is read: for syntax errors, unknown names, a window function in WHERE or without OVER, QUALIFY
-        without a window function; for ``spark=`` that is no SparkSession.
+        without a window function, a column that is neither grouped nor aggregated; for ``spark=`` that is no
+        SparkSession. For columns of a UNION that have no common type.
     UnsupportedError
-        If Spark does not plan the query: for joins, GROUP BY, subqueries, UNION and WITH. On Spark Connect and 3.5,
-        for items that Spark evaluates before the windows: ``explode(a)``.
+        If Spark does not plan the query: for joins, ROLLUP, CUBE, INTERSECT, EXCEPT, and subqueries outside FROM; over
+        Spark's frames also for GROUP BY, WITH, UNION and subqueries. On Spark Connect and 3.5, for items that Spark
+        evaluates before the windows: ``explode(a)``.
 
     Examples
     --------
@@ -355,11 +361,10 @@ def sql(
     if args:
         raise refused or SpecError("args: only a query over tables of Spark's, on Spark Classic, takes parameters")
     try:
-        tree = read_select(query)
+        relation = read_relation(query)
     except UnsupportedError as error:
         raise (refused or error) from None
-    host, frame = opened(_frame(tree.args["from_"].this, frames, spark))
-    return host.answer(frame, host.query(frame, tree))
+    return answer_relation(relation, lambda table: _frame(table, frames, spark), refused)
 
 
 def _frame(table: Any, frames: Mapping[str, Any], spark: Any) -> Any:

@@ -9,3 +9,4 @@ pub(crate) mod ranges;
 pub(crate) mod reader;
 pub(crate) mod sectioned;
 pub(crate) mod stream;
+pub(crate) mod top_rows;

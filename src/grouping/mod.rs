@@ -3,3 +3,4 @@
 pub(crate) mod assign;
 pub(crate) mod cluster;
 pub(crate) mod first_last;
+pub(crate) mod top_rows;

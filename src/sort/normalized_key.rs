@@ -93,6 +93,7 @@ pub(crate) trait SortWord:
     + Shr<u32, Output = Self>
 {
     const BITS: u32;
+    const HIGHEST: Self;
 
     fn from_code(code: u64) -> Self;
     fn from_row(row: usize) -> Self;
@@ -109,6 +110,7 @@ macro_rules! word {
     ($type:ty, $push:ident) => {
         impl SortWord for $type {
             const BITS: u32 = <$type>::BITS;
+            const HIGHEST: Self = <$type>::MAX;
 
             #[inline]
             fn from_code(code: u64) -> Self {

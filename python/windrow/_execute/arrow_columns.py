@@ -14,6 +14,7 @@ __all__ = [
     "as_single_array",
     "child_arrays",
     "compacted_slice",
+    "concatenated",
     "drop_unreferenced_values",
     "empty_table",
     "has_run_ends",
@@ -243,6 +244,20 @@ def as_single_array(column: pa.ChunkedArray | pa.Array) -> pa.Array:
     if column.num_chunks == 0:
         return pa.array([], type=column.type)
     return pa.concat_arrays(column.chunks)
+
+
+def concatenated(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
+    """Put the values of columns below one another; types of one meaning, such as a dictionary and text, become one."""
+    types = list(dict.fromkeys(c.type for c in columns if not pa.types.is_null(c.type))) or [pa.null()]
+    if len(types) > 1:
+        plain = [t.value_type if pa.types.is_dictionary(t) else t for t in types]
+        large = [t for t in plain if t in (pa.large_string(), pa.large_binary())]
+        columns = [c.cast(t.value_type) if pa.types.is_dictionary(t := c.type) else c for c in columns]
+        types = large or plain
+    return pa.chunked_array(
+        [chunk for c in columns for chunk in c.cast(types[0]).chunks if len(chunk)] or [pa.nulls(0, types[0])],
+        type=types[0],
+    )
 
 
 def compacted_slice(array: pa.Array) -> pa.Array:

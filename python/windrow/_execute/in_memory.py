@@ -113,14 +113,7 @@ class ArrowRunner(Generic[R]):
 
     def compute(self, working: WorkingColumns, step: Compute) -> WorkingColumns:
         """Compute calls with the native module."""
-        table = input_table(
-            step,
-            working,
-            working.rows,
-            nullable=lambda i: working.field(i).nullable,
-            already_validated=lambda i: i >= working.width,
-            checker=working.checker,
-        )
+        table = self.input_table(working, step)
         ordered = ordered_columns(table.schema) | working.ordered
         fields, columns = window_columns(
             table,
@@ -136,6 +129,17 @@ class ArrowRunner(Generic[R]):
         working.keep(step.keeps)
         self.run.metrics.sections += 1
         return working
+
+    def input_table(self, working: WorkingColumns, step: Compute) -> pa.Table:
+        """Return the columns that calls read, for the native module."""
+        return input_table(
+            step,
+            working,
+            working.rows,
+            nullable=lambda i: working.field(i).nullable,
+            already_validated=lambda i: i >= working.width,
+            checker=working.checker,
+        )
 
     def project(self, working: WorkingColumns, step: Project) -> R:
         """Make the host's result."""

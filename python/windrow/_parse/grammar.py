@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from .._model.names import check_text
 from ..exceptions import SpecError
+from .clauses import check_clauses
 from .limits import balanced, check_tokens, check_tree, excerpt, too_deep
 
 if TYPE_CHECKING:
@@ -80,6 +81,7 @@ def parse(text: str) -> Any:
     try:
         tokens = spark.tokenize(text)
         check_tokens(tokens, text)
+        check_clauses(tokens, text)
         trees = spark.parser().parse(tokens, text)
     except RecursionError:  # the caller has used up most of Python's stack
         raise too_deep(text) from None

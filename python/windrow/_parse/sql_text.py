@@ -8,6 +8,7 @@ grammar lacks them.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -23,6 +24,7 @@ from .grammar import function_name, parse, syntax, text_of
 from .literals import NO_VALUE, needs_explicit_type, value_of
 
 __all__ = [
+    "bare_functions",
     "build_call",
     "column_in_parentheses",
     "columns_of",
@@ -155,18 +157,35 @@ def refuse_bare_functions(tree: Any) -> None:
     SpecError
         If the tree contains one.
     """
+    for _, outer in bare_functions(tree):
+        bare = text_of(outer)
+        raise SpecError(
+            f"{text_of(tree)}: {bare} has no OVER; write {bare} OVER (PARTITION BY ... ORDER BY ...), "
+            f"or {bare} OVER () for all rows"
+        )
+
+
+def bare_functions(tree: Any) -> Iterator[tuple[Any, Any]]:
+    """Find the window functions and aggregates without OVER.
+
+    Parameters
+    ----------
+    tree
+        A tree of sqlglot's.
+
+    Yields
+    ------
+    tuple
+        The function, and the tree that it makes with FILTER, IGNORE NULLS and WITHIN GROUP.
+    """
     exp = syntax()
     for node in tree.find_all(exp.Anonymous, exp.Any):
-        name = function_name(node)
         outer = node
         while type(outer.parent).__name__ in _MODIFIERS and outer.parent.this is outer:
             outer = outer.parent
-        if name in function_names() and not (isinstance(outer.parent, exp.Window) and outer.parent.this is outer):
-            bare = text_of(outer)
-            raise SpecError(
-                f"{text_of(tree)}: {bare} has no OVER; write {bare} OVER (PARTITION BY ... ORDER BY ...), "
-                f"or {bare} OVER () for all rows"
-            )
+        is_called_over = isinstance(outer.parent, exp.Window) and outer.parent.this is outer
+        if function_name(node) in function_names() and not is_called_over:
+            yield node, outer
 
 
 def columns_of(expression: Scalar) -> set[str] | None:

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextvars import Context
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .._execute.arrow_columns import as_single_array, empty_table
+from .._execute.arrow_columns import as_single_array, concatenated, empty_table
 from .._execute.explained_call import ExplainedCall
 from .._execute.in_memory import ArrowRunner, WorkingColumns, explained_calls
 from .._execute.run_metrics import Run, measure
 from .._execute.steps import run_steps
 from .._execute.stream import stream_operator
 from .._execute.take_rows import take_rows
+from .._execute.top_rows import top_rows
 from .._execute.validation import Checker
-from .._parse.query import Query
 from .._plan.steps import Project, StepPlan
 from ..settings import captured, current
 from .base import ComputeArguments, FrameSchema, ReadAsTable
@@ -75,17 +75,35 @@ class ArrowHost(QueryHost):
             for _ in result:
                 pass
 
-    def answer(self, frame: Any, query: Query) -> Any:
-        """Answer a query over a frame; a reader is read when the result is."""
-        if isinstance(frame, pa.RecordBatchReader):
-            schema = super().answer(empty_table(frame.schema), query).schema
-            return pa.RecordBatchReader.from_batches(schema, self._read(frame, query, captured()))
-        if isinstance(frame, pa.RecordBatch):
-            return _batch(super().answer(pa.Table.from_batches([frame]), query))
-        return super().answer(frame, query)
+    def over(self, frames: Sequence[Any], compute: Callable[[Sequence[Any]], Any]) -> Any:
+        """Compute a frame of frames as Tables: a reader of readers, when it is read, and a RecordBatch of batches."""
+        if any(isinstance(frame, pa.RecordBatchReader) for frame in frames):
+            schema = compute([empty_table(frame.schema) for frame in frames]).schema
+            return pa.RecordBatchReader.from_batches(schema, _read(frames, compute, captured()))
+        result = compute(list(map(_as_table, frames)))
+        return _batch(result) if all(isinstance(frame, pa.RecordBatch) for frame in frames) else result
 
-    def _read(self, reader: pa.RecordBatchReader, query: Query, context: Context) -> Iterator[pa.RecordBatch]:
-        yield from context.run(super().answer, reader.read_all(), query).to_batches()
+    def concat_rows(self, frames: Sequence[pa.Table]) -> pa.Table:
+        """Put the rows of Tables with the same columns below one another."""
+        first, *others = frames
+        if not others:
+            return first
+        if not first.num_columns:
+            return _table([], first.schema, sum(frame.num_rows for frame in frames))
+        columns = [concatenated(list(parts)) for parts in zip(*(frame.columns for frame in frames), strict=True)]
+        fields = [f.with_type(c.type).with_nullable(True) for f, c in zip(first.schema, columns, strict=True)]
+        return pa.table(columns, schema=pa.schema(fields, metadata=first.schema.metadata))
+
+    def top_rows(self, frame: pa.Table, plan: StepPlan, most: int, counted: str) -> pa.Table | None:
+        """Leave out rows behind the first ``most`` of each partition."""
+        working = WorkingColumns(frame.columns, frame.num_columns, frame.num_rows, frame.schema)
+        rows = top_rows(working, plan, most, counted)
+        return None if rows is None else _take_rows(frame, rows)
+
+    def null_row(self, frame: pa.Table) -> pa.Table:
+        """Make a Table of the same columns with one row of NULLs."""
+        schema = pa.schema([field.with_nullable(True) for field in frame.schema], metadata=frame.schema.metadata)
+        return _table([pa.chunked_array([pa.nulls(1, field.type)]) for field in schema], schema, 1)
 
     def keep_rows(self, frame: pa.Table, keep: str, text: str) -> pa.Table:
         """Keep the rows for which the column ``keep`` is true, and drop it."""
@@ -111,6 +129,18 @@ class StreamHost(ReadAsTable):
     def accepts(self, value: Any) -> bool:
         """Whether a value gives Arrow's C stream or array."""
         return hasattr(value, "__arrow_c_stream__") or hasattr(value, "__arrow_c_array__")
+
+
+def _read(
+    frames: Sequence[Any], compute: Callable[[Sequence[Any]], pa.Table], context: Context
+) -> Iterator[pa.RecordBatch]:
+    yield from context.run(compute, list(map(_as_table, frames))).to_batches()
+
+
+def _as_table(frame: Any) -> pa.Table:
+    if isinstance(frame, pa.RecordBatchReader):
+        return frame.read_all()
+    return pa.Table.from_batches([frame]) if isinstance(frame, pa.RecordBatch) else frame
 
 
 def _batch(table: pa.Table) -> pa.RecordBatch:

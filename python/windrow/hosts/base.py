@@ -109,7 +109,7 @@ class Host(Protocol):
         """Explain how the steps would be run; with ``metrics`` run them, and report the metrics."""
 
     def query(self, frame: Any, tree: Any) -> Query:
-        """Read the tree of a query of :func:`windrow.sql`, which sqlglot has parsed."""
+        """Read the tree of a query of :func:`windrow.sql`: a SELECT of :mod:`windrow._parse.relations`."""
 
     def answer(self, frame: Any, query: Query) -> Any:
         """Answer a query."""
@@ -171,7 +171,7 @@ class MemoryHost:
 
     def query(self, frame: Any, tree: Any) -> Query:
         """Read the tree of a query over a frame."""
-        return read_query(tree, self.columns(frame), case_insensitive=False)
+        return read_query(tree, self.columns(frame), case_insensitive=True)
 
     def answer(self, frame: Any, query: Query) -> Any:
         """Answer a query over a frame."""

@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from .._execute.arrow_columns import concatenated
 from .._execute.explained_call import ExplainedCall
 from .._execute.in_memory import ArrowRunner, WorkingColumns, explained_calls
 from .._execute.run_metrics import Run, measure
 from .._execute.steps import run_steps
+from .._execute.top_rows import top_rows
 from .._model.expressions import Literal, is_instance_by_name
 from .._model.outputs import Output
 from .._model.replace import replace
@@ -138,6 +140,37 @@ class PandasHost(QueryHost):
     def slice_rows(self, frame: Any, offset: int, limit: int | None) -> Any:
         """Skip ``offset`` rows, then keep at most ``limit``."""
         return frame.iloc[offset : None if limit is None else offset + limit]
+
+    def concat_rows(self, frames: Sequence[Any]) -> Any:
+        """Put the rows of frames with the same columns below one another; the index counts them."""
+        import pandas as pd
+
+        first, *others = frames
+        if not others:
+            return first.reset_index(drop=True)
+        if all(list(frame.dtypes) == list(first.dtypes) for frame in others):
+            return pd.concat([frame.set_axis(range(frame.shape[1]), axis=1) for frame in frames],
+                             ignore_index=True).set_axis(first.columns, axis=1)  # fmt: skip
+        tables = [_Columns(frame, names_of(frame)) for frame in frames]
+        series = []
+        for i in range(first.shape[1]):
+            column = concatenated([pa.chunked_array([table[i]]) for table in tables])
+            series.append(_series(column, [first.dtypes.iloc[i]]))
+        return pd.DataFrame(dict(enumerate(series))).set_axis(first.columns, axis=1)
+
+    def top_rows(self, frame: Any, plan: StepPlan, most: int, counted: str) -> Any:
+        """Leave out rows behind the first ``most`` of each partition."""
+        columns = _Columns(frame, plan.columns[: plan.width], compared=_compared(plan))
+        rows = top_rows(WorkingColumns(columns, plan.width, len(frame)), plan, most, counted)
+        return None if rows is None else frame.iloc[rows.to_numpy()]
+
+    def null_row(self, frame: Any) -> Any:
+        """Make a frame of the same columns with one row of missing values, of Arrow's types."""
+        import pandas as pd
+
+        columns = [pa.chunked_array([pa.nulls(1, field.type)]) for field in self.schema(frame).arrow]
+        series = [column.to_pandas(types_mapper=pd.ArrowDtype) for column in columns]
+        return pd.DataFrame(dict(enumerate(series))).set_axis(frame.columns, axis=1)
 
 
 class _PandasRunner(ArrowRunner["pd.DataFrame"]):

@@ -75,6 +75,10 @@ def _key(item: Any) -> Hashable:
         return "call", result_column(item), item.name  # which tells 1 from True, as equality does not
     if isinstance(item, Derived) and isinstance(item.expression, Sql) and not item.inputs:
         return "expression", item.expression.text, item.text, item.name, tuple(map(_key, item.calls.values()))
+    if isinstance(item, Output):
+        made = None if item.item is None else _key(item.item)
+        known = made is not None or item.item is None
+        return ("output", item.name, item.column, item.position, made) if known else None
     if isinstance(item, Mapping):
         values = _key(tuple(item.values()))
         named = all(type(name) is str for name in item)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import pyarrow as pa
 
 from .._execute.explained_call import ExplainedCall
+from .._execute.in_memory import WorkingColumns
 from .._execute.run_metrics import Run, measure
 from .._execute.steps import run_steps
+from .._execute.top_rows import top_rows
 from .._model.expressions import Expr, HostExpression, Scalar, is_instance_by_name
 from .._plan.steps import StepPlan
 from .._scalars.to_polars import within_limits
@@ -143,6 +145,27 @@ class PolarsHost(QueryHost):
 
         rows = 2**32 - 1 if pl.get_index_type() == pl.UInt32 else 2**62  # more than a frame can have
         return frame.slice(min(offset, rows), None if limit is None or limit > rows else limit)
+
+    def concat_rows(self, frames: Sequence[Any]) -> Any:
+        """Put the rows of frames with the same columns below one another."""
+        import polars as pl
+
+        return pl.concat(frames, how="vertical_relaxed") if len(frames) > 1 else frames[0]
+
+    def top_rows(self, frame: Any, plan: StepPlan, most: int, counted: str) -> Any:
+        """Leave out rows behind the first ``most`` of each partition; of a LazyFrame none, as it has no rows yet."""
+        import polars as pl
+
+        if _is_lazy(frame):
+            return None
+        columns = {i: pa.chunked_array(frame.to_series(i)) for i in plan.columns_computed_from()}
+        rows = top_rows(WorkingColumns(columns, plan.width, frame.height), plan, most, counted)
+        return None if rows is None else frame[pl.Series(rows)]
+
+    def null_row(self, frame: Any) -> Any:
+        """Make a frame of the same columns with one row of NULLs."""
+        row = frame.clear(1)
+        return row.lazy() if _is_lazy(frame) and not _is_lazy(row) else row
 
 
 def _is_lazy(frame: Any) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from .._parse.query import Query
+from .._plan.pruning import columns_read
 from .._plan.steps import StepPlan
 from .base import ComputeArguments, MemoryHost, host_of
 
@@ -28,14 +29,17 @@ class ProjectedHost(MemoryHost):
         return host_of(table).run(table, plan, arguments)
 
     def answer(self, frame: Any, query: Query) -> pa.Table:
-        """Answer a query over a frame."""
-        table = self.read(frame, None)
+        """Answer a query over the columns of a frame that it reads."""
+        table = self.read_columns(frame, columns_read(query, self.columns(frame)))
         return host_of(table).answer(table, query)
 
     def _read(self, frame: Any, plan: StepPlan) -> pa.Table:
-        """Read the columns that a plan reads; the others are NULL, so that each column keeps its position."""
+        return self.read_columns(frame, plan.frame_columns())
+
+    def read_columns(self, frame: Any, read: Sequence[int]) -> pa.Table:
+        """Read columns of a frame by position; the others are NULL, so that each keeps its own."""
         names = self.columns(frame)
-        read = plan.frame_columns() or [0]  # one column brings the rows
+        read = list(read) or [0]  # one column brings the rows
         if len(read) >= len(names) or len(set(names)) < len(names):
             return self.read(frame, None)
         table = self.read(frame, [names[i] for i in read])

@@ -6,18 +6,22 @@ where windrow has them.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
+
+import pyarrow as pa
 
 from .._model.calls import Call, Derived
 from .._model.expressions import Column, Expr, Item, Literal, Scalar, Sql
-from .._model.names import unique_names, unused_name
+from .._model.names import quoted, unique_names, unused_name
 from .._model.outputs import Output
 from .._model.replace import replace
 from .._model.result_columns import result_column
-from .._model.windows import Order, Window
+from .._model.windows import Bound, Frame, Order, Window
 from .._parse.query import Query
 from .._plan.bind import plan_steps
-from .._plan.steps import Project
+from .._plan.ranks import limited_rank
+from .._plan.steps import Project, StepPlan
 from ..exceptions import SpecError, UnsupportedError
 from .base import ComputeArguments, MemoryHost
 
@@ -31,9 +35,19 @@ NUMBER = "__windrow_order"
 class QueryHost(MemoryHost):
     """A host of frames in memory that answers queries by what it has for each clause."""
 
+    name: str
+
     def answer(self, frame: Any, query: Query) -> Any:
         """Answer a query over a frame."""
+        return self.over([frame], lambda frames: self.answer_one(frames[0], query))
+
+    def answer_one(self, frame: Any, query: Query) -> Any:
+        """Answer a query over a frame of the kind that its clauses are computed over."""
         return answer(self, frame, query)
+
+    def over(self, frames: Sequence[Any], compute: Callable[[Sequence[Any]], Any]) -> Any:
+        """Compute a frame of frames, each of which is read once or more."""
+        return compute(frames)
 
     def where(self, frame: Any, condition: Scalar) -> Any:
         """Keep the rows for which a condition over the frame's columns is true."""
@@ -50,6 +64,35 @@ class QueryHost(MemoryHost):
     def slice_rows(self, frame: Any, offset: int, limit: int | None) -> Any:
         """Skip ``offset`` rows, then keep at most ``limit``."""
         raise NotImplementedError
+
+    def concat_rows(self, frames: Sequence[Any]) -> Any:
+        """Put the rows of frames with the same columns below one another; an index is made anew."""
+        raise UnsupportedError(f"frames of the kind {self.name!r} have no UNION ALL and no GROUP BY in wr.sql")
+
+    def top_rows(self, frame: Any, plan: StepPlan, most: int, counted: str) -> Any:
+        """Leave out rows behind the first ``most`` of each partition; ``plan`` has a call with their order.
+
+        Parameters
+        ----------
+        frame
+            The frame.
+        plan
+            The plan of one call.
+        most
+            How many are kept at least.
+        counted
+            As for :func:`windrow._execute.top_rows.top_rows`.
+
+        Returns
+        -------
+        same kind as ``frame`` or None
+            The other rows, in their order; None where that would save nothing.
+        """
+        return None
+
+    def null_row(self, frame: Any) -> Any:
+        """Make a frame of the same columns with one row, of which no value is read."""
+        raise UnsupportedError(f"frames of the kind {self.name!r} have no aggregates without OVER in wr.sql")
 
 
 def answer(host: QueryHost, frame: Any, query: Query) -> Any:
@@ -69,8 +112,15 @@ def answer(host: QueryHost, frame: Any, query: Query) -> Any:
     same kind as ``frame``
         The result.
     """
+    if query.below is not None:
+        frame = _answer_below(host, frame, query.below)
     if query.where is not None:
         frame = host.where(frame, query.where)
+    limit = limited_rank(query)
+    if limit is not None:
+        call, most, counted = limit
+        frame_or_none = host.top_rows(frame, host.plan(frame, [call.alias(NUMBER)], {}, selecting=True), most, counted)
+        frame = frame if frame_or_none is None else frame_or_none
     names_in_use = {n.lower() for n in (*host.columns(frame), *(o.name for o in query.outputs))}
     keep, number = unused_name(KEEP, names_in_use), unused_name(NUMBER, names_in_use)
     hidden = []
@@ -89,6 +139,46 @@ def answer(host: QueryHost, frame: Any, query: Query) -> Any:
     if query.offset or query.limit is not None:
         result = host.slice_rows(result, query.offset, query.limit)
     return result
+
+
+def _answer_below(host: QueryHost, frame: Any, query: Query) -> Any:
+    """Answer a query that another one is computed over."""
+    result = answer(host, frame, query)
+    if query.group_keys is None:
+        return result
+    if query.group_keys:
+        return _with_normal_zeros(host, host.concat_rows([result]), query.group_keys)
+    # aggregates give a row also over no rows: the one over empty frames, which goes where there is no other
+    nothing = host.null_row(frame)
+    nothing = nothing if query.below is None else answer(host, nothing, query.below)
+    over_nothing = answer(host, nothing, Query(None, [_over_no_rows(o) for o in query.outputs]))
+    return host.slice_rows(host.concat_rows([result, over_nothing]), 0, 1)
+
+
+def _with_normal_zeros(host: QueryHost, frame: Any, keys: int) -> Any:
+    """Give groups of -0.0 and 0.0 the key 0.0, whichever came first, as Spark does."""
+    fields = list(host.schema(frame).arrow)
+    kinds = {i: f.type for i, f in enumerate(fields[:keys]) if f.type in (pa.float32(), pa.float64())}
+    if not kinds:
+        return frame
+    outputs = []
+    for i, field in enumerate(fields):
+        if i in kinds:
+            name = quoted(field.name)
+            key = Sql(f"CASE WHEN {name} = 0 THEN CAST(0 AS {kinds[i]}) ELSE {name} END")
+            outputs.append(Output(field.name, Derived(key, {}, field.name)))
+        else:
+            outputs.append(Output(field.name, None, position=i))
+    return host.run(frame, host.plan(frame, outputs, {}, selecting=True), ComputeArguments())
+
+
+def _over_no_rows(output: Output) -> Output:
+    """Return an aggregate over an empty frame."""
+    call = output.item
+    if not isinstance(call, Call) or call.window is None or call.window.order_by:
+        return output
+    before = Bound("preceding", Literal(1))
+    return replace(output, item=replace(call, window=replace(call.window, frame=Frame("rows", before, before))))
 
 
 def filtered(host: QueryHost, frame: Any, condition: Scalar | Call | Derived) -> Any:

@@ -208,8 +208,32 @@ REFUSED = [
     ("SELECT id AS a, -v AS A FROM t QUALIFY count(*) OVER () > a", wr.SpecError, "'a' is ambiguous"),
     # WINDOW_FUNCTION_WITHOUT_OVER_CLAUSE
     ("SELECT row_number() FROM t", wr.SpecError, r"row_number\(\) has no OVER"),
-    ("SELECT id FROM t ORDER BY sum(v)", wr.SpecError, r"sum\(v\) has no OVER"),
-    ("SELECT sum(sum(v)) OVER () FROM t", wr.SpecError, r"sum\(v\) has no OVER"),
+    ("SELECT lag(v) FROM t GROUP BY k", wr.SpecError, r"lag\(v\) has no OVER"),
+    # MISSING_GROUP_BY, MISSING_AGGREGATION
+    ("SELECT id FROM t ORDER BY sum(v)", wr.SpecError, "id is neither a key of GROUP BY nor in an aggregate"),
+    ("SELECT k FROM t HAVING k > 1", wr.SpecError, r"write GROUP BY k, or any_value\(k\)"),
+    ("SELECT k, v FROM t GROUP BY k", wr.SpecError, r"write GROUP BY k, v, or any_value\(v\)"),
+    ("SELECT k, sum(v) OVER () FROM t GROUP BY k", wr.SpecError, "v is neither a key"),
+    ("SELECT k AS v, count(*) FROM t GROUP BY v", wr.SpecError, "k is neither a key"),
+    # UNRESOLVED_ALL_IN_GROUP_BY
+    ("SELECT sum(v) + id FROM t GROUP BY ALL", wr.SpecError, "id is neither a key"),
+    # NESTED_AGGREGATE_FUNCTION, GROUP_BY_AGGREGATE, GROUP_BY_POS_OUT_OF_RANGE, INVALID_WHERE_CONDITION
+    ("SELECT sum(max(v)) FROM t GROUP BY k", wr.SpecError, r"max\(v\) is an aggregate in an aggregate"),
+    ("SELECT sum(rank() OVER (ORDER BY v)) FROM t", wr.SpecError, "a window function cannot stand in an aggregate"),
+    ("SELECT k FROM t GROUP BY sum(v)", wr.SpecError, "a key has no aggregate"),
+    ("SELECT row_number() OVER (ORDER BY k) AS r FROM t GROUP BY r", wr.SpecError, "a key has no window function"),
+    ("SELECT k FROM t GROUP BY 2", wr.SpecError, "items 1 to 1"),
+    ("SELECT k FROM t WHERE sum(v) > 1", wr.SpecError, "WHERE picks rows before groups.*write HAVING"),
+    ("SELECT k FROM t GROUP BY k HAVING rank() OVER (ORDER BY k) = 1", wr.SpecError, "HAVING picks groups before"),
+    # CANNOT_RESOLVE_STAR_EXPAND, ASSIGNMENT_ARITY_MISMATCH, DUPLICATED_CTE_NAMES
+    ("SELECT u.* FROM t", wr.SpecError, r"FROM names nothing 'u'; the columns of FROM are t\.\*"),
+    ("SELECT * EXCEPT (a) FROM t", wr.SpecError, "column 'a' is unknown"),
+    ("SELECT a FROM t AS x(a, b)", wr.SpecError, "FROM names 2 columns.*and there are 4"),
+    ("WITH a AS (SELECT id FROM t), A AS (SELECT id FROM t) SELECT * FROM a", wr.SpecError, "defines 'A' twice"),
+    ("WITH a(b) AS (SELECT id, v FROM t) SELECT * FROM a", wr.SpecError, "FROM names 1 columns"),
+    # NUM_COLUMNS_MISMATCH, and no common type
+    ("SELECT id FROM t UNION ALL SELECT id, v FROM t", wr.SpecError, "the SELECTs have 1 and, number 2, 2 columns"),
+    ("SELECT id FROM t UNION ALL SELECT k FROM t", wr.SpecError, "'id' is bigint and string"),
     # UNSUPPORTED_EXPR_FOR_WINDOW
     ("SELECT abs(id) OVER () FROM t", wr.SpecError, 'no window function "abs"'),
     # UNRESOLVED_COLUMN
@@ -233,15 +257,35 @@ REFUSED = [
     ("SELECT 1", wr.SpecError, "no FROM"),
     ("SELECT id FRM t", wr.SpecError, "cannot be read as SQL"),
     ("UPDATE t SET a = 1", wr.SpecError, "no query"),
-    ("SELECT id FROM t JOIN u USING (id)", wr.UnsupportedError, "JOIN.*accelerate"),
-    ("SELECT id FROM t, u", wr.UnsupportedError, "JOIN"),
-    ("SELECT k FROM t GROUP BY k", wr.UnsupportedError, "GROUP BY"),
-    ("SELECT id FROM (SELECT 1) t", wr.UnsupportedError, "subquery"),
+    # PARSE_SYNTAX_ERROR
+    ("SELECT id FROM t LIMIT 1 ORDER BY id", wr.SpecError, "ORDER BY cannot follow LIMIT"),
+    ("SELECT id FROM t ORDER BY id WHERE id > 1", wr.SpecError, "WHERE cannot follow ORDER BY"),
+    ("SELECT k FROM t GROUP BY k WHERE k > 1", wr.SpecError, "WHERE cannot follow GROUP BY"),
+    ("SELECT k FROM t HAVING k > 1 GROUP BY k", wr.SpecError, "GROUP BY cannot follow HAVING"),
+    ("SELECT id FROM t OFFSET 1 LIMIT 1", wr.SpecError, "LIMIT cannot follow OFFSET"),
+    ("SELECT id FROM t QUALIFY 1 = 1 HAVING id > 1", wr.SpecError, "HAVING cannot follow QUALIFY"),
+    ("SELECT id FROM t LIMIT 1, 2", wr.SpecError, "rows are skipped by LIMIT n OFFSET m"),
+    ("SELECT id FROM t ORDER BY id UNION ALL SELECT id FROM t", wr.SpecError, "needs parentheses"),
+    ("SELECT id FROM t FETCH FIRST 1 ROWS ONLY", wr.SpecError, "LIMIT n OFFSET m"),
+    ("SELECT id FROM t LIMIT 10 PERCENT", wr.SpecError, "LIMIT n OFFSET m"),
+    ("SELECT * EXCLUDE (id) FROM t", wr.SpecError, r"left out by \* EXCEPT \(a, b\)"),
+    ("SELECT * EXCEPT id FROM t", wr.SpecError, r"left out by \* EXCEPT \(a, b\)"),
+    ("SELECT * REPLACE (1 AS id) FROM t", wr.UnsupportedError, "REPLACE"),
+    ("SELECT id FROM t UNION ALL BY NAME SELECT id FROM t", wr.UnsupportedError, "BY NAME"),
+    ("WITH a AS MATERIALIZED (SELECT id FROM t) SELECT * FROM a", wr.UnsupportedError, "MATERIALIZED"),
+    ("SELECT k FROM t GROUP BY DISTINCT k", wr.UnsupportedError, "GROUP BY DISTINCT"),
+    ("SELECT DISTINCT ON (id) id FROM t", wr.UnsupportedError, "DISTINCT ON"),
+    # what Spark has and wr.sql has not
+    ("SELECT id FROM t JOIN u USING (id)", wr.UnsupportedError, "has no JOIN.*t.join.*accelerate"),
+    ("SELECT id FROM t, u", wr.UnsupportedError, "has no JOIN"),
+    ("SELECT k FROM t GROUP BY ROLLUP (k)", wr.UnsupportedError, "ROLLUP"),
+    ("SELECT k FROM t GROUP BY k WITH CUBE", wr.UnsupportedError, "CUBE"),
+    ("SELECT id FROM (VALUES (1)) AS x(id)", wr.UnsupportedError, "VALUES"),
+    ("SELECT id FROM (SELECT 1) t", wr.SpecError, "no FROM"),
     ("SELECT id FROM t WHERE id IN (SELECT 1)", wr.UnsupportedError, "subquery"),
-    ("WITH t AS (SELECT 1) SELECT * FROM t", wr.UnsupportedError, "WITH"),
-    ("SELECT id FROM t UNION SELECT id FROM t", wr.UnsupportedError, "UNION"),
+    ("WITH RECURSIVE t AS (SELECT 1) SELECT * FROM t", wr.UnsupportedError, "WITH RECURSIVE"),
+    ("SELECT id FROM t INTERSECT SELECT id FROM t", wr.UnsupportedError, "INTERSECT"),
     ("SELECT id FROM t TABLESAMPLE (5 ROWS)", wr.UnsupportedError, "TABLESAMPLE"),
-    ("SELECT * EXCEPT (id) FROM t", wr.UnsupportedError, "EXCEPT"),
 ]
 
 
