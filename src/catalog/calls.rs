@@ -162,6 +162,11 @@ constructors! {
     fill(value);
     /// Increase of a counter since its previous value; NULL where it was reset.
     counter_diff(value);
+    /// Number of the row's group, from 1; a row that would pass a limit of the open group opens another.
+    ///
+    /// `max_gap` limits the distance from the row before, by the order key; [`Literal::Null`](crate::Literal::Null) for
+    /// none. Further limits are `.arg(max_span)`, `.arg(max_rows)`, `.arg(column)` and `.arg(max_sum)`, in this order.
+    group_id(max_gap);
     /// Number of the row in its partition, from 1.
     row_number();
     /// Rank with gaps: 1 plus the number of rows before the row's peers.

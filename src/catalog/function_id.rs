@@ -128,6 +128,8 @@ pub enum FunctionId {
     Fill,
     /// The increase of a counter since the previous value.
     CounterDiff,
+    /// The number of a group of consecutive rows within limits.
+    GroupId,
     /// A user-defined aggregate.
     UserAggregate,
     /// A user-defined function of frames.

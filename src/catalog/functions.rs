@@ -38,6 +38,11 @@ const POSITION: Argument = Argument::required("position", Role::Number { least: 
 const DISTANCE: Argument = Argument::or("offset", Role::Number { least: i64::MIN }, Constant::Int(1));
 const DEFAULT: Argument = Argument::or("default", Role::Default, Constant::Null);
 const START: Argument = Argument::optional("start", Role::Start);
+const MAX_GAP: Argument = Argument::required("max_gap", Role::Distance);
+const MAX_SPAN: Argument = Argument::or("max_span", Role::Distance, Constant::Null);
+const MAX_ROWS: Argument = Argument::or("max_rows", count_to(1, i64::MAX), Constant::Null);
+const SUMMED: Argument = Argument::optional("value", Role::Value);
+const MAX_SUM: Argument = Argument::or("max_sum", Role::Amount, Constant::Null);
 
 const fn count_to(least: i64, most: i64) -> Role {
     Role::Count { least, most }
@@ -267,6 +272,11 @@ pub const FUNCTIONS: &[Function] = &[
         .rows_needed(RowsNeeded::Partition),
     running("counter_diff", FunctionId::CounterDiff, &[VALUE, START], types::counter)
         .doc("increase of a counter since its previous value; NULL where it was reset"),
+    running("group_id", FunctionId::GroupId, &[MAX_GAP, MAX_SPAN, MAX_ROWS, SUMMED, MAX_SUM], types::group)
+        .doc("number of the row's group, from 1; a row that would pass a limit of the open group opens another")
+        .aliases(&["session_id"])
+        .nulls(NullHandling::Kept)
+        .own_type(),
     ranking("row_number", FunctionId::RowNumber, &[], types::rank_type)
         .doc("number of the row in its partition, from 1"),
     ranking("rank", FunctionId::Rank, &[ANY_ORDER], types::rank_type)

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use arrow_schema::{DataType, Field, IntervalUnit, TimeUnit};
+use arrow_schema::{DECIMAL256_MAX_PRECISION, DataType, Field, IntervalUnit, TimeUnit};
 
 use super::algebra::Algebra;
 use crate::error::{Error, Result};
@@ -370,6 +370,39 @@ pub(super) fn counter(given: &CallTypes) -> Result<Signature> {
         signature.inputs.push(start.clone());
     }
     Ok(signature)
+}
+
+/// The number of a group; sums are of numbers, in 76 digits or as doubles.
+pub(super) fn group(given: &CallTypes) -> Result<Signature> {
+    let limits = given.types.iter().enumerate().filter(|(index, _)| *index != 3);
+    if limits.clone().all(|(_, limit)| limit.is_null()) {
+        return Err(Error::spec(format!(
+            "{} has no limit; give a gap, a span, a number of rows, or a sum with its column",
+            given.name
+        )));
+    }
+    let inputs = match given.types.get(3) {
+        Some(_) => vec![exact_or_double(given.name, given.values(3))?],
+        None => vec![],
+    };
+    Ok(Signature {
+        inputs,
+        output: DataType::Int64,
+        nullable: false,
+        algebra: Algebra::UpdateOnly { ordered: false },
+    })
+}
+
+/// The widest type of a number's kind: a decimal of 76 digits, or a double.
+pub(crate) fn exact_or_double(name: &str, data_type: &DataType) -> Result<DataType> {
+    Ok(match summable(name, data_type)? {
+        DataType::Float64 => DataType::Float64,
+        DataType::Decimal128(_, scale) | DataType::Decimal256(_, scale) => {
+            DataType::Decimal256(DECIMAL256_MAX_PRECISION, scale)
+        }
+        integer if integer.is_integer() => DataType::Decimal256(DECIMAL256_MAX_PRECISION, 0),
+        _ => return Err(refused(name, data_type, "a number")),
+    })
 }
 
 /// A rank or a row number, as an integer.

@@ -381,6 +381,7 @@ fn columns_read_by(order: &PlannedOrder, calls: &[&PlannedCall]) -> Vec<usize> {
     for call in calls {
         read.extend(call.args.iter().filter_map(|arg| match arg {
             PlannedArg::Column(place) => Some(*place),
+            PlannedArg::Distance(distance) => Some(distance.column()),
             PlannedArg::Literal(_) => None,
         }));
         read.extend(call.filter);

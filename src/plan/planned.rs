@@ -7,6 +7,7 @@ use arrow_array::types::Int64Type;
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::{DataType, Schema, SchemaRef};
 
+use crate::bounds::distance::OrderDistance;
 use crate::bounds::resolve::FramePlan;
 use crate::catalog::algebra::Algebra;
 use crate::catalog::function::{Family, Function, OrderSensitivity};
@@ -56,11 +57,12 @@ pub(crate) enum OrderStability {
     UpToRounding,
 }
 
-/// An argument: the index of a column, or an array of one row to repeat.
+/// An argument: the index of a column, an array of one row to repeat, or a distance of the order key.
 #[derive(Debug, Clone)]
 pub(crate) enum PlannedArg {
     Column(usize),
     Literal(ArrayRef),
+    Distance(Arc<OrderDistance>),
 }
 
 impl PlannedCall {

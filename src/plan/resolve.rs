@@ -8,6 +8,7 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use super::planned::{Plan, PlannedArg, PlannedCall, PlannedOrder};
 use super::shared_passes::passes;
 use super::{choose, validate};
+use crate::bounds::distance::OrderDistance;
 use crate::bounds::resolve::FramePlan;
 use crate::catalog::argument::{Presence, Role};
 use crate::catalog::function::{ArgumentOrder, Distinct, Frames, Function, OwnFrame, WindowOrder};
@@ -17,6 +18,7 @@ use crate::error::{Error, Result};
 use crate::model::order_column::OrderColumn;
 use crate::spec::argument::Arg;
 use crate::spec::call::{Call, Nulls};
+use crate::spec::literal::Literal;
 use crate::spec::literal_array;
 use crate::spec::options::Options;
 use crate::spec::order_key::OrderKey;
@@ -195,16 +197,26 @@ impl Plan {
                     (PlannedArg::Column(place), field.data_type().clone())
                 }
                 Arg::Literal(value) => {
+                    let argument = function.argument(index);
+                    let name = argument.map_or("", |argument| argument.name);
+                    let role = argument.map(|argument| argument.role).filter(|_| *value != Literal::Null);
                     // The default of lag and lead is converted to the type of the value that it replaces.
                     let array = match types.first() {
                         Some(target) if default == Some(index) => {
                             validate::default(literal_array::natural(value)?.data_type(), target)?;
                             literal_array::to_one_row_as(value, target)?
                         }
+                        _ if role == Some(Role::Amount) => validate::amount(function, name, value, &types)?,
                         _ => literal_array::natural(value)?,
                     };
                     let data_type = array.data_type().clone();
-                    (PlannedArg::Literal(array), data_type)
+                    if role == Some(Role::Distance) {
+                        let (keys, zone) = (&self.orders[order].order_by, &self.options.timezone);
+                        let distance = OrderDistance::new(keys, value, name, zone)?;
+                        (PlannedArg::Distance(Arc::new(distance)), data_type)
+                    } else {
+                        (PlannedArg::Literal(array), data_type)
+                    }
                 }
             };
             args.push(arg);
@@ -231,6 +243,7 @@ impl Plan {
         let nullable = |arg: &PlannedArg| match arg {
             PlannedArg::Column(place) => self.schema.field(self.orders[order].columns[*place]).is_nullable(),
             PlannedArg::Literal(value) => value.logical_null_count() > 0,
+            PlannedArg::Distance(_) => false,
         };
         let [value, _, default] = types else { return true };
         // A default of another type is cast, and outside ANSI mode a failed cast gives NULL.

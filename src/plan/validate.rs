@@ -1,14 +1,14 @@
 //! Validates the parts of a call: modifiers, constants, defaults, keys and names. Every rejection says what to write
 //! instead.
 
-use arrow_array::Array;
+use arrow_array::{Array, ArrayRef};
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
-use arrow_cast::can_cast_types;
+use arrow_cast::{can_cast_types, cast};
 use arrow_schema::{DataType, Field, Schema};
 
 use crate::bounds::resolve::FramePlan;
-use crate::catalog::argument::{Argument, Role};
+use crate::catalog::argument::{Argument, Constant, Presence, Role};
 use crate::catalog::function::{ArgumentOrder, Distinct, Frames, Function, WindowOrder};
 use crate::catalog::{functions, signature};
 use crate::error::{Error, Result};
@@ -159,6 +159,7 @@ pub(super) fn settings(function: &Function, call: &Call, types: &[DataType]) -> 
                 Role::Deviation => setting.deviation()?,
                 Role::Alpha => setting.alpha()?,
                 Role::HalfLife => setting.half_life(decoded_type(&types[index - 1]))?,
+                Role::Distance | Role::Amount => setting.constant()?,
             }
         }
     }
@@ -223,6 +224,7 @@ impl Setting<'_> {
 
     fn count(&self, least: i64, most: i64) -> Result<()> {
         match self.given {
+            Arg::Literal(Literal::Null) if self.argument.presence == Presence::Default(Constant::Null) => Ok(()),
             Arg::Literal(Literal::Int(value)) if (least..=most).contains(value) => Ok(()),
             _ => self.refuse(&format!("a constant whole number from {least} to {most}")),
         }
@@ -285,6 +287,27 @@ impl Setting<'_> {
         let kind = if moments { "an interval of days or less" } else { "a number" };
         self.refuse(&format!("a constant above 0, {kind} where the times are {times}"))
     }
+}
+
+/// The constant `value` as one row of the widest type of the kind of the values before it.
+pub(super) fn amount(function: &Function, name: &str, value: &Literal, types: &[DataType]) -> Result<ArrayRef> {
+    let values = types.iter().enumerate().rev().find(|(index, _)| !function.is_setting(*index));
+    let Some((_, values)) = values else {
+        return Err(Error::spec(format!("the {name} of {} limits a column; give the column too", function.name)));
+    };
+    let kind = signature::exact_or_double(function.name, decoded_type(values))?;
+    let number = matches!(value, Literal::Int(_) | Literal::Float(_) | Literal::Decimal { .. });
+    let given = literal_array::to_one_row(value)?;
+    let found = literal_array::to_one_row_as(value, &kind).ok().filter(|_| number);
+    // Without rounding: the amount has as many digits as the values.
+    let exact = |found: &ArrayRef| cast(found, given.data_type()).is_ok_and(|back| back.to_data() == given.to_data());
+    found.filter(|found| kind.is_floating() || exact(found)).ok_or_else(|| {
+        Error::spec(format!(
+            "the {name} of {} is a number of the column's type {values}, not {}; give one, or cast the column",
+            function.name,
+            sql_text::literal_sql(value)
+        ))
+    })
 }
 
 /// A function that interpolates along the window order requires one numeric order key.

@@ -48,7 +48,7 @@ from .regression import (
     regr_sxy,
     regr_syy,
 )
-from .running import counter_diff, fill
+from .running import counter_diff, fill, group_id, session_id
 from .statistics import (
     corr,
     covar_pop,
@@ -100,6 +100,7 @@ __all__ = [
     "first_value",
     "geomean",
     "geometric_mean",
+    "group_id",
     "histogram_numeric",
     "kurtosis",
     "lag",
@@ -136,6 +137,7 @@ __all__ = [
     "regr_sxy",
     "regr_syy",
     "row_number",
+    "session_id",
     "skewness",
     "some",
     "std",

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import datetime as dt
+from decimal import Decimal
+
 from .._model.calls import Call, call
 from .._model.expressions import IntoExpr
-from ..exceptions import short_traceback
+from .._model.intervals import Interval
+from .._model.lengths import as_length
+from ..exceptions import SpecError, short_traceback, shown
 
-__all__ = ["counter_diff", "fill"]
+__all__ = ["counter_diff", "fill", "group_id", "session_id"]
 
 
 @short_traceback
@@ -83,3 +88,115 @@ def counter_diff(x: IntoExpr, start: IntoExpr = None) -> Call:
     [None, 100, None, 20]
     """
     return call("counter_diff", x) if start is None else call("counter_diff", x, start)
+
+
+@short_traceback
+def group_id(
+    *,
+    max_gap: float | Decimal | str | dt.timedelta | Interval | None = None,
+    max_span: float | Decimal | str | dt.timedelta | Interval | None = None,
+    max_rows: int | None = None,
+    max_sum: tuple[IntoExpr, float | Decimal] | None = None,
+) -> Call:
+    """Number groups of consecutive rows: a row that would pass a limit of the open group opens another.
+
+    Parameters
+    ----------
+    max_gap
+        The longest distance from the row before, by the window's order key: a number, a duration such as ``"30m"``, a
+        timedelta or :func:`windrow.interval`. A timedelta and hours are elapsed time, days and months are the
+        calendar's in the key's time zone. Gaps alone give sessions: :func:`session_id`.
+    max_span
+        The longest distance from the group's first row, likewise.
+    max_rows
+        How many rows a group may have.
+    max_sum
+        A column of numbers and how much its sum may be in a group. Exact for integers and decimals; a null adds
+        nothing, and a row whose value alone is more forms a group.
+
+    Returns
+    -------
+    Call
+        A bigint from 1 in each partition, never null. Rows whose key is null or NaN are near each other and far from
+        all other rows.
+
+    Raises
+    ------
+    SpecError
+        Without a limit, or for a limit that is negative. When the plan is made, if the window has no order or has a
+        frame, a distance does not suit its key, or there are several keys for a distance.
+    DataError
+        While computing, if a sum of decimals has more than 76 digits.
+
+    Notes
+    -----
+    O(1) per row in one pass. A partition is not split among Spark's tasks.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> table = pa.table({"t": [0, 5, 10, 40, 45, 80], "mb": [40, 50, 20, 90, 10, 5]})
+    >>> w = wr.window(order_by="t")
+    >>> wr.with_columns(table, g=wr.group_id(max_gap=20).over(w))["g"].to_pylist()
+    [1, 1, 1, 2, 2, 3]
+    >>> wr.with_columns(table, g=wr.group_id(max_gap=20, max_span=8).over(w))["g"].to_pylist()
+    [1, 1, 2, 3, 3, 4]
+    >>> wr.with_columns(table, g=wr.group_id(max_sum=("mb", 100)).over(w))["g"].to_pylist()
+    [1, 1, 2, 3, 3, 4]
+    """
+    gap, span = as_length(max_gap, "group_id(): max_gap"), as_length(max_span, "group_id(): max_span")
+    if max_rows is not None and (isinstance(max_rows, bool) or not isinstance(max_rows, int) or max_rows < 1):
+        raise SpecError(f"group_id(): max_rows is a whole number from 1, not {shown(max_rows)}")
+    if max_sum is not None:
+        if not isinstance(max_sum, tuple) or len(max_sum) != 2:
+            raise SpecError(f'group_id(): max_sum is a column and its limit, such as ("x", 100), not {shown(max_sum)}')
+        return call("group_id", gap, span, max_rows, *max_sum)
+    if max_rows is not None:
+        return call("group_id", gap, span, max_rows)
+    if span.value is None and gap.value is None:
+        raise SpecError(
+            'group_id() needs a limit: max_gap="30m", max_span="8h", max_rows=100 or max_sum=("x", 100), or several'
+        )
+    return call("group_id", gap) if span.value is None else call("group_id", gap, span)
+
+
+@short_traceback
+def session_id(gap: float | Decimal | str | dt.timedelta | Interval) -> Call:
+    """Number sessions: a row opens a new one if it is further than a gap from the row before.
+
+    The short form of :func:`group_id`, which has further limits.
+
+    Parameters
+    ----------
+    gap
+        The longest distance within a session, as ``max_gap`` of :func:`group_id`.
+
+    Returns
+    -------
+    Call
+        A bigint from 1 in each partition, never null.
+
+    Raises
+    ------
+    SpecError
+        As for :func:`group_id`.
+
+    Notes
+    -----
+    O(1) per row in one pass.
+
+    Examples
+    --------
+    >>> import datetime as dt
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> noon = dt.datetime(2024, 5, 1, 12)
+    >>> table = pa.table({"at": [noon + dt.timedelta(minutes=m) for m in (0, 20, 50, 90)]})
+    >>> wr.with_columns(table, s=wr.session_id("30m").over(wr.window(order_by="at")))["s"].to_pylist()
+    [1, 1, 1, 2]
+    """
+    length = as_length(gap, "session_id(): gap")
+    if length.value is None:
+        raise SpecError('session_id() needs a gap, such as "30m"')
+    return call("session_id", length)

@@ -7,6 +7,7 @@ use arrow_buffer::i256;
 use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::DataType;
 
+use crate::bounds::distance::KeyDistances;
 use crate::catalog::argument::Role;
 use crate::catalog::function::{NullHandling, RowsNeeded};
 use crate::error::{Error, Remedy, Result};
@@ -74,6 +75,7 @@ impl<'a> Inputs<'a> {
                 PlannedArg::Literal(value) => {
                     broadcast::broadcast_runs(value, &[GroupRun { group: 0, end: section.rows }], threads)?
                 }
+                PlannedArg::Distance(_) => return Err(Error::internal("a distance has no values")),
             };
             args.push(match call.signature.inputs.get(args.len()) {
                 Some(input) => read_as(&column, input, ansi)?,
@@ -175,6 +177,19 @@ impl<'a> Inputs<'a> {
     /// The numeric constant given for the argument at this index.
     pub(super) fn number(&self, index: usize) -> Result<f64> {
         literal_array::number(self.setting(index)?)
+    }
+
+    /// The constant given for the argument at this index, if it is not NULL.
+    pub(super) fn optional(&self, index: usize) -> Option<&ArrayRef> {
+        self.setting(index).ok().filter(|value| value.logical_null_count() == 0)
+    }
+
+    /// The distance given for the argument at this index over the section, if it is not NULL.
+    pub(super) fn distance(&self, index: usize) -> Result<Option<KeyDistances>> {
+        match self.call.args.get(index) {
+            Some(PlannedArg::Distance(distance)) => Ok(Some(distance.over(self.section)?)),
+            _ => Ok(None),
+        }
     }
 
     /// The constant given for the argument at this index, or its default.

@@ -137,7 +137,7 @@ fn dispatch(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
         FunctionId::CumeDist => ranking(rank::RankKind::CumeDist),
         FunctionId::Ntile => ranking(rank::RankKind::Ntile(u64::try_from(inputs.constant(0)?).unwrap_or(1))),
         FunctionId::CollectList | FunctionId::Listagg => lists::evaluator(inputs),
-        FunctionId::Fill | FunctionId::CounterDiff => running::evaluator(inputs),
+        FunctionId::Fill | FunctionId::CounterDiff | FunctionId::GroupId => running::evaluator(inputs),
         _ => aggregates::evaluator(inputs),
     }
 }

@@ -175,7 +175,7 @@ fn shares(inputs: &Inputs) -> Result<Vec<f64>> {
     let share = match inputs.call.args.get(1) {
         None => return Ok(vec![0.5]),
         Some(PlannedArg::Literal(share)) => share,
-        Some(PlannedArg::Column(_)) => return Err(inputs.unexpected()),
+        Some(PlannedArg::Column(_) | PlannedArg::Distance(_)) => return Err(inputs.unexpected()),
     };
     let share = share.as_list_opt::<i32>().map_or_else(|| share.clone(), |list| list.value(0));
     Ok(cast(&share, &DataType::Float64)?.as_primitive::<Float64Type>().values().to_vec())

@@ -1,4 +1,4 @@
-//! Functions that read a partition's rows in sequence: `fill`, `counter_diff`.
+//! Functions that read a partition's rows in sequence: `fill`, `counter_diff`, `group_id`.
 
 use arrow_array::types::{Decimal128Type, Decimal256Type, Float64Type, Int32Type, Int64Type, UInt64Type};
 
@@ -7,12 +7,40 @@ use crate::catalog::function_id::FunctionId;
 use crate::error::{Error, Result};
 use crate::evaluate::evaluator::Evaluator;
 use crate::functions::positional::counter_diff::CounterDiff;
+use crate::functions::native::to_primitive;
 use crate::functions::positional::fill::Fill;
+use crate::functions::positional::group_id::{GroupId, GroupLimits, LimitedSum};
 use crate::model::physical_type::PhysicalType;
+use crate::spec::literal_array;
 
 /// The evaluator of a call of this family.
 pub(super) fn evaluator(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
-    if inputs.call.function.function_id == FunctionId::Fill { fill(inputs) } else { counter_diff(inputs) }
+    match inputs.call.function.function_id {
+        FunctionId::Fill => fill(inputs),
+        FunctionId::GroupId => group_id(inputs),
+        _ => counter_diff(inputs),
+    }
+}
+
+fn group_id(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
+    let rows = inputs.optional(2).map(|_| inputs.constant(2)).transpose()?;
+    let sum = match (inputs.args.first(), inputs.optional(4)) {
+        (Some(values), Some(limit)) if values.data_type().is_floating() => {
+            Some(LimitedSum::Double(to_primitive::<Float64Type>(values)?, literal_array::number(limit)?))
+        }
+        (Some(values), Some(limit)) => {
+            let limit = to_primitive::<Decimal256Type>(limit)?.value(0);
+            Some(LimitedSum::Exact(to_primitive::<Decimal256Type>(values)?, limit))
+        }
+        _ => None,
+    };
+    let limits = GroupLimits {
+        gap: inputs.distance(0)?,
+        span: inputs.distance(1)?,
+        rows: rows.map(|rows| u64::try_from(rows).unwrap_or(1)),
+        sum,
+    };
+    Ok(Box::new(GroupId::new(inputs.section, limits, inputs.naive())))
 }
 
 fn fill(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {

@@ -2,6 +2,7 @@
 
 pub(crate) mod counter_diff;
 pub(crate) mod fill;
+pub(crate) mod group_id;
 pub(crate) mod lag_lead;
 pub(crate) mod nth;
 pub(crate) mod rank;

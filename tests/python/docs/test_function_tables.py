@@ -35,6 +35,7 @@ ARGUMENTS = {
     "first_value": "s", "last_value": "s", "any_value": "s", "nth_value": "s, 2", "lag": "s, 2", "lead": "s",
     "percentile": "x, 0.3", "percentile_cont": "x, 0.3", "percentile_disc": "x, 0.3", "percentile_approx": "x, 0.3",
     "histogram_numeric": "x, 40", "ewm_mean": "x, 0.5", "ewm_mean_by": "x, t, 3", "count": "x",
+    "group_id": "20, 40, 3, x, 25",
 }  # fmt: skip
 LEAST = {entry["name"]: entry["min_arguments"] for entry in wr._windrow.functions()}
 
@@ -48,8 +49,8 @@ def ask(row, *, over=WINDOW, frame="", alias=None, **told):
         # WITHIN GROUP's order is that of the first argument
         inside += f" ORDER BY {'y' if row.family == 'ranking' else inside.split(',')[0].split()[-1]}"
     text = f"{alias or row.name}({inside})" + " FILTER (WHERE x > 5)" * told.get("filter", False)
-    if row.name == "fill":
-        over = over.removesuffix(", id")  # its line has one key
+    if row.name in ("fill", "group_id"):
+        over = over.removesuffix(", id")  # distances have one key
     return f"{text}{' IGNORE NULLS' * told.get('ignore_nulls', False)} OVER ({over} {frame})"
 
 

@@ -129,6 +129,7 @@ impl Window {
                             let start = Arg::Literal(Literal::Timestamp { micros: 0, zoned: false });
                             vec![vec![column.clone()], vec![column, start]]
                         }
+                        (_, FunctionId::GroupId) => vec![],
                         // The second argument is not a function of the value: ties in one are not ties in the other.
                         (_, FunctionId::MinBy | FunctionId::MaxBy) => {
                             vec![vec![column.clone(), Arg::column("k")], vec![Arg::column("k"), column]]
@@ -218,6 +219,7 @@ impl Window {
                     calls.push(Call::new(function.name, args));
                 }
             }
+            (_, FunctionId::GroupId) => calls.extend(self.groups(function.name)),
             (_, FunctionId::Median) => {
                 calls.extend(
                     columns().map(|name| Call::new(function.name, [Arg::column(name)]).argument_order([key(name)])),
@@ -236,6 +238,28 @@ impl Window {
             _ => {}
         }
         calls
+    }
+}
+
+impl Window {
+    /// Calls of `group_id` with each limit, and with all of them.
+    fn groups(&self, name: &str) -> Vec<Call> {
+        let null = || Arg::Literal(Literal::Null);
+        let distance = |days: i32| match self.key {
+            "kd" => Arg::Literal(Literal::Interval { months: 0, days, micros: 0 }),
+            _ => Arg::from(days),
+        };
+        let mut calls = vec![
+            vec![distance(0)],
+            vec![distance(1)],
+            vec![null(), distance(2)],
+            vec![null(), null(), Arg::from(2)],
+            vec![distance(3), distance(4), Arg::from(3), Arg::column("i16"), Arg::from(5)],
+        ];
+        for column in ["i8", "i64", "u64", "f32", "f64", "dec128", "dec256", "utf8"] {
+            calls.push(vec![null(), null(), null(), Arg::column(column), Arg::from(3)]);
+        }
+        calls.into_iter().map(|args| Call::new(name, args)).collect()
     }
 }
 
