@@ -112,6 +112,7 @@ pub mod internals {
     pub use crate::functions::aggregate::bitwise::{And, BitwiseResult, Or, Xor};
     pub use crate::functions::aggregate::bool_and_or::BoolAggregate;
     pub use crate::functions::aggregate::count::Count;
+    pub use crate::functions::aggregate::bounded_sum::{DoubleResult, ExactResult, SumBounds, bounded_sum};
     pub use crate::functions::aggregate::ewm::{EwmMean, TimeClock};
     pub use crate::functions::aggregate::histogram::BinList;
     pub use crate::functions::aggregate::min_max::{Extremum, MinMax, TotalOrd};

@@ -138,6 +138,11 @@ constructors! {
     ewm_mean(value, alpha);
     /// Exponentially weighted mean by time: the weight of earlier values halves in each half-life.
     ewm_mean_by(value, times, half_life);
+    /// Sum along the frame that stays between two bounds: what would carry it beyond one is lost.
+    ///
+    /// `.arg(low)`, `.arg(high)` and `.arg(start)` set the bounds and the sum before the first value, which are 0, none
+    /// and 0 without.
+    bounded_sum(value);
     /// Whether all values in the frame are true.
     bool_and(condition);
     /// Whether any value in the frame is true.

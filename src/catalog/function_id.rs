@@ -124,6 +124,8 @@ pub enum FunctionId {
     EwmMean,
     /// The exponentially weighted mean by time.
     EwmMeanBy,
+    /// The running sum between two bounds.
+    BoundedSum,
     /// The value; where it is NULL, a linear interpolation.
     Fill,
     /// The increase of a counter since the previous value.

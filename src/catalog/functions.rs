@@ -38,6 +38,9 @@ const POSITION: Argument = Argument::required("position", Role::Number { least: 
 const DISTANCE: Argument = Argument::or("offset", Role::Number { least: i64::MIN }, Constant::Int(1));
 const DEFAULT: Argument = Argument::or("default", Role::Default, Constant::Null);
 const START: Argument = Argument::optional("start", Role::Start);
+const LOW: Argument = Argument::or("low", Role::Amount, Constant::Int(0));
+const HIGH: Argument = Argument::or("high", Role::Amount, Constant::Null);
+const FIRST_SUM: Argument = Argument::or("start", Role::Amount, Constant::Int(0));
 const MAX_GAP: Argument = Argument::required("max_gap", Role::Distance);
 const MAX_SPAN: Argument = Argument::or("max_span", Role::Distance, Constant::Null);
 const MAX_ROWS: Argument = Argument::or("max_rows", count_to(1, i64::MAX), Constant::Null);
@@ -236,6 +239,11 @@ pub const FUNCTIONS: &[Function] = &[
         .argument_order(ArgumentOrder::Refused),
     aggregate("ewm_mean_by", FunctionId::EwmMeanBy, &[VALUE, TIMES, HALF_LIFE], types::double_by_times)
         .doc("exponentially weighted mean by time: the weight of earlier values halves in each half-life")
+        .sensitive(OrderSensitivity::Rows)
+        .distinct(Distinct::Refused)
+        .argument_order(ArgumentOrder::Refused),
+    aggregate("bounded_sum", FunctionId::BoundedSum, &[VALUE, LOW, HIGH, FIRST_SUM], types::bounded)
+        .doc("sum along the frame that stays between two bounds: what would carry it beyond one is lost")
         .sensitive(OrderSensitivity::Rows)
         .distinct(Distinct::Refused)
         .argument_order(ArgumentOrder::Refused),

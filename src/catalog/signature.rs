@@ -393,6 +393,12 @@ pub(super) fn group(given: &CallTypes) -> Result<Signature> {
     })
 }
 
+/// A sum between bounds.
+pub(super) fn bounded(given: &CallTypes) -> Result<Signature> {
+    let input = exact_or_double(given.name, given.values(0))?;
+    Ok(unary(input, sum_of(given.name, given.values(0))?.output, Algebra::Mergeable))
+}
+
 /// The widest type of a number's kind: a decimal of 76 digits, or a double.
 pub(crate) fn exact_or_double(name: &str, data_type: &DataType) -> Result<DataType> {
     Ok(match summable(name, data_type)? {

@@ -230,7 +230,13 @@ impl Plan {
         for argument in function.arguments.iter().skip(args.len()) {
             match argument.presence {
                 Presence::Default(constant) if argument.role.is_setting() => {
-                    args.push(PlannedArg::Literal(literal_array::natural(&constant.into())?));
+                    let value = constant.into();
+                    args.push(PlannedArg::Literal(match argument.role {
+                        Role::Amount if value != Literal::Null => {
+                            validate::amount(function, argument.name, &value, &types)?
+                        }
+                        _ => literal_array::natural(&value)?,
+                    }));
                 }
                 _ => break,
             }

@@ -48,7 +48,7 @@ from .regression import (
     regr_sxy,
     regr_syy,
 )
-from .running import counter_diff, fill, group_id, session_id
+from .running import bounded_sum, counter_diff, fill, group_id, session_id
 from .statistics import (
     corr,
     covar_pop,
@@ -80,6 +80,7 @@ __all__ = [
     "bit_xor",
     "bool_and",
     "bool_or",
+    "bounded_sum",
     "collect_list",
     "collect_set",
     "corr",

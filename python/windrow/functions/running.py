@@ -6,12 +6,12 @@ import datetime as dt
 from decimal import Decimal
 
 from .._model.calls import Call, call
-from .._model.expressions import IntoExpr
+from .._model.expressions import IntoExpr, Literal, as_expr
 from .._model.intervals import Interval
 from .._model.lengths import as_length
 from ..exceptions import SpecError, short_traceback, shown
 
-__all__ = ["counter_diff", "fill", "group_id", "session_id"]
+__all__ = ["bounded_sum", "counter_diff", "fill", "group_id", "session_id"]
 
 
 @short_traceback
@@ -200,3 +200,71 @@ def session_id(gap: float | Decimal | str | dt.timedelta | Interval) -> Call:
     if length.value is None:
         raise SpecError('session_id() needs a gap, such as "30m"')
     return call("session_id", length)
+
+
+@short_traceback
+def bounded_sum(
+    x: IntoExpr,
+    low: float | Decimal | None = 0,
+    high: float | Decimal | None = None,
+    start: float | Decimal = 0,
+) -> Call:
+    """Add up the frame's values in order, and keep the sum between two bounds: what would carry it beyond is lost.
+
+    Each value takes the sum from ``s`` to ``min(high, max(low, s + x))``: a stock that cannot fall below zero, a
+    tank, a rate limiter's bucket.
+
+    Parameters
+    ----------
+    x
+        A column of numbers, or of strings that contain numbers.
+    low, high
+        The bounds, constants with as many digits as the column; None: there is none.
+    start
+        The sum before the frame's first value.
+
+    Returns
+    -------
+    Call
+        The type of :func:`sum`, exact for integers and decimals. Nulls are ignored; null for a frame without values. A
+        NaN stays; an infinity takes the sum to its bound, from wherever it was.
+
+    Raises
+    ------
+    SpecError
+        If ``low`` is above ``high``. When the plan is made, if the column's type cannot hold a bound.
+    OverflowError
+        While computing, if a sum without a bound on its side does not fit the type, as for :func:`sum`.
+
+    Notes
+    -----
+    O(1) amortised per row over growing and moving frames, O(log n) over others. Partitions may be split.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> table = pa.table({"t": [1, 2, 3, 4], "x": [5, -8, 3, 9]})
+    >>> w = wr.window(order_by="t")
+    >>> wr.with_columns(table, s=wr.bounded_sum("x").over(w))["s"].to_pylist()
+    [5, 0, 3, 12]
+    >>> wr.with_columns(table, s=wr.bounded_sum("x", high=10).over(w))["s"].to_pylist()
+    [5, 0, 3, 10]
+    """
+    bounds = {"low": low, "high": high, "start": start}
+    values = []
+    for name, value in bounds.items():
+        given = value if isinstance(value, str) else as_expr(value, f"bounded_sum(): {name}")
+        amount = given.value if isinstance(given, Literal) else given
+        if isinstance(amount, bool) or not (amount is None or isinstance(amount, (int, float, Decimal))):
+            raise SpecError(f"bounded_sum(): {name} is a number, not {shown(value)}")
+        if amount is not None and amount != amount:
+            raise SpecError(f"bounded_sum(): {name} is NaN")
+        values.append(amount)
+    if values[0] is not None and values[1] is not None and values[0] > values[1]:
+        raise SpecError(f"bounded_sum(): low={shown(low)} is above high={shown(high)}")
+    if values[2] is None:
+        raise SpecError("bounded_sum(): start is a number; leave it out for 0")
+    while values and values[-1] == (0, None, 0)[len(values) - 1] and not isinstance(values[-1], (float, Decimal)):
+        values.pop()
+    return call("bounded_sum", x, *values)

@@ -1,24 +1,26 @@
 //! Aggregates with states of their own: products, bitwise aggregates, `min_by`, histograms, exponentially weighted
-//! means.
+//! means, bounded sums.
 
-use arrow_array::ArrayRef;
+use arrow_array::{ArrayRef, ArrowPrimitiveType, ArrowNativeTypeOp};
 use arrow_array::types::{Decimal128Type, Decimal256Type, Float64Type, Int32Type, Int64Type, UInt64Type};
 use arrow_schema::DataType;
 
 use super::inputs::Inputs;
 use crate::bounds::range_key::{RangeKeys, ordered_keys};
 use crate::catalog::function_id::FunctionId;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::evaluate::aggregate_evaluator::{
     evaluator_for_mergeable, evaluator_for_selective, evaluator_for_update_only,
 };
 use crate::evaluate::evaluator::Evaluator;
 use crate::functions::aggregate::arg_min_max::{ArgMinMax, PrimitiveKeys, RowKeys, TieBreak};
 use crate::functions::aggregate::bitwise::{And, BitwiseResult, Or, Xor};
+use crate::functions::aggregate::bounded_sum::{BoundedValue, DoubleResult, ExactResult, SumBounds, bounded_sum};
 use crate::functions::aggregate::ewm::{EwmMean, TimeClock};
 use crate::functions::aggregate::histogram::BinList;
 use crate::functions::aggregate::min_max::{Extremum, MinMax};
 use crate::functions::aggregate::product::Product;
+use crate::functions::aggregate::sum::OnOverflow;
 use crate::functions::native::to_primitive;
 use crate::model::aggregate::Aggregate;
 use crate::model::physical_type::PhysicalType;
@@ -54,6 +56,7 @@ pub(super) fn evaluator(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
             }
         }
         FunctionId::EwmMeanBy => ewm_mean_by(inputs, second()?),
+        FunctionId::BoundedSum => bounded(inputs),
         _ => Err(inputs.unexpected()),
     }
 }
@@ -61,6 +64,35 @@ pub(super) fn evaluator(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
 /// The evaluator of an aggregate on which DISTINCT has no effect, or which rejects it.
 fn ignoring_distinct(inputs: &Inputs, aggregate: impl Aggregate + 'static) -> Result<Box<dyn Evaluator>> {
     evaluator_for_mergeable(aggregate, inputs.call.strategy, inputs.section)
+}
+
+fn bounded(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
+    fn amount<T: ArrowPrimitiveType>(inputs: &Inputs, index: usize) -> Result<Option<T::Native>> {
+        let given = inputs.optional(index);
+        given.map(|given| Ok(to_primitive::<T>(given)?.value(0))).transpose()
+    }
+    fn bounds<T: ArrowPrimitiveType<Native: BoundedValue>>(inputs: &Inputs) -> Result<SumBounds<T::Native>> {
+        let (low, high) = (amount::<T>(inputs, 1)?, amount::<T>(inputs, 2)?);
+        if low.zip(high).is_some_and(|(low, high)| !low.is_le(high)) {
+            return Err(Error::spec("the low of bounded_sum is above its high; exchange them"));
+        }
+        Ok(SumBounds { low, high, start: amount::<T>(inputs, 3)?.unwrap_or(<T::Native as BoundedValue>::ZERO) })
+    }
+    let (first, inclusion) = (inputs.first()?, inputs.inclusion.clone());
+    if first.data_type().is_floating() {
+        let bounds = bounds::<Float64Type>(inputs)?;
+        let reader = DoubleResult { start: bounds.start };
+        return ignoring_distinct(inputs, bounded_sum::<Float64Type, _>(first, inclusion, bounds, reader)?);
+    }
+    let bounds = bounds::<Decimal256Type>(inputs)?;
+    let output = inputs.call.signature.output.clone();
+    let on_overflow = match (inputs.ansi, output.is_integer()) {
+        (true, _) => OnOverflow::Error,
+        (false, true) => OnOverflow::Wrap,
+        (false, false) => OnOverflow::Null,
+    };
+    let reader = ExactResult::new(bounds.start, output, on_overflow);
+    ignoring_distinct(inputs, bounded_sum::<Decimal256Type, _>(first, inclusion, bounds, reader)?)
 }
 
 fn ewm_mean_by(inputs: &Inputs, times: &ArrayRef) -> Result<Box<dyn Evaluator>> {

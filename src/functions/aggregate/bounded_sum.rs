@@ -81,8 +81,12 @@ impl BoundedValue for f64 {
 
     #[inline]
     fn clamp(self, low: Self, high: Self) -> Self {
-        // `f64::max` and `min` would replace a NaN by a bound.
-        if self.is_nan() { self } else { self.max(low).min(high) }
+        // A step by NaN has it as its bounds. `f64::max` and `min` would replace a NaN by the other number.
+        match (self.is_nan(), low.is_nan()) {
+            (true, _) => self,
+            (_, true) => low,
+            _ => self.max(low).min(high),
+        }
     }
 
     #[inline]
@@ -111,9 +115,13 @@ impl<N: BoundedValue> BoundedStep<N> {
         Self { values: 1, sum: value, low, high }.finite()
     }
 
-    /// The step, by a finite sum: one by an infinity leads to one value from everywhere.
+    /// The step with a finite sum, which is 0 where the step leads to one value from everywhere, as one by an infinity
+    /// does.
     #[inline]
     fn finite(self) -> Self {
+        if self.low == self.high {
+            return Self { sum: N::ZERO, ..self };
+        }
         if !self.sum.is_infinite() {
             return self;
         }

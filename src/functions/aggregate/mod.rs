@@ -5,6 +5,7 @@ pub(crate) mod arg_min_max;
 pub(crate) mod average;
 pub(crate) mod bitwise;
 pub(crate) mod bool_and_or;
+pub(crate) mod bounded_sum;
 pub(crate) mod count;
 pub(crate) mod ewm;
 pub(crate) mod exact;

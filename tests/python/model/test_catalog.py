@@ -132,7 +132,7 @@ def test_arguments(row):
 
 AGGREGATES = [row for row in ROWS if row["family"] == "aggregate"]
 #: Of which no two orders of a few rows need differ: of three bins, say, those that are near are mostly the same.
-SELDOM = {"histogram_numeric", "ewm_mean_by"}
+SELDOM = {"histogram_numeric", "ewm_mean_by", "bounded_sum"}
 
 
 @pytest.mark.parametrize("row", AGGREGATES, ids=lambda row: row["name"])

@@ -123,6 +123,16 @@ impl Window {
                                 vec![column, Arg::column("kd"), days],
                             ]
                         }
+                        (_, FunctionId::BoundedSum) => {
+                            let null = || Arg::Literal(Literal::Null);
+                            let float = |value: f64| Arg::Literal(Literal::Float(value));
+                            vec![
+                                vec![column.clone()],
+                                vec![column.clone(), float(-2.0), Arg::from(5), Arg::from(1)],
+                                vec![column.clone(), null(), Arg::from(3), float(-7.0)],
+                                vec![column, null()],
+                            ]
+                        }
                         // A counter is never negative.
                         (_, FunctionId::CounterDiff) if !name.starts_with('u') || name == "utf8" => vec![],
                         (_, FunctionId::CounterDiff) => {
@@ -285,7 +295,14 @@ fn slack(function: &Function, call: &Call) -> f64 {
     let large = call.args.iter().any(|arg| matches!(arg, Arg::Column(name) if name == "f64" || name == "f32"));
     match function.function_id {
         K::Skewness | K::Kurtosis | K::Corr | K::RegrR2 => 1e-9,
-        K::CovarPop | K::CovarSamp | K::RegrSxy | K::RegrSlope | K::RegrIntercept | K::EwmMean | K::EwmMeanBy => {
+        K::CovarPop
+        | K::CovarSamp
+        | K::RegrSxy
+        | K::RegrSlope
+        | K::RegrIntercept
+        | K::EwmMean
+        | K::EwmMeanBy
+        | K::BoundedSum => {
             if large {
                 1e7
             } else {
