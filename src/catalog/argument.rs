@@ -56,6 +56,8 @@ pub enum Role {
     HalfLife,
     /// A constant distance of the window's order key, or NULL.
     Distance,
+    /// What a rank gives to ties: a constant name.
+    Method,
     /// A constant of the kind of the values before it, or NULL: a limit, or a first value.
     Amount,
     /// Accepted and ignored: Spark's `rank(expr, ...)` arguments.
@@ -159,6 +161,7 @@ impl Role {
             Self::HalfLife => "half_life",
             Self::Distance => "distance",
             Self::Amount => "amount",
+            Self::Method => "method",
             Self::Ignored => "ignored",
         }
     }

@@ -184,6 +184,11 @@ constructors! {
     cume_dist();
     /// Number of the row's bucket when the partition is split into n buckets of nearly equal size.
     ntile(n);
+    /// Rank with a method for ties: 'min', 'max', 'average', 'dense' or 'ordinal'; with TRUE as a fraction of the rows.
+    ///
+    /// `.arg(true)` gives fractions of the rows, for `dense` of the peer groups; a second `.arg(true)` gives NULL where
+    /// the key is NULL, and does not count such rows.
+    rank_with(method);
 }
 
 #[cfg(test)]

@@ -48,6 +48,8 @@ pub enum FunctionId {
     CumeDist,
     /// The number of the row's bucket.
     Ntile,
+    /// A rank by a method for ties.
+    RankWith,
     /// Number of rows where the argument is true.
     CountIf,
     /// Sum, NULL where it overflows.

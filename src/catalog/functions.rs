@@ -41,6 +41,9 @@ const START: Argument = Argument::optional("start", Role::Start);
 const LOW: Argument = Argument::or("low", Role::Amount, Constant::Int(0));
 const HIGH: Argument = Argument::or("high", Role::Amount, Constant::Null);
 const FIRST_SUM: Argument = Argument::or("start", Role::Amount, Constant::Int(0));
+const METHOD: Argument = Argument::required("method", Role::Method);
+const AS_FRACTION: Argument = Argument::or("pct", Role::Flag, Constant::Boolean(false));
+const KEEPS_NULLS: Argument = Argument::or("keeping of NULLs", Role::Flag, Constant::Boolean(false));
 const MAX_GAP: Argument = Argument::required("max_gap", Role::Distance);
 const MAX_SPAN: Argument = Argument::or("max_span", Role::Distance, Constant::Null);
 const MAX_ROWS: Argument = Argument::or("max_rows", count_to(1, i64::MAX), Constant::Null);
@@ -305,6 +308,10 @@ pub const FUNCTIONS: &[Function] = &[
     ranking("ntile", FunctionId::Ntile, &[NUMBER_OF_BUCKETS], types::bucket)
         .doc("number of the row's bucket when the partition is split into n buckets of nearly equal size")
         .rows_needed(RowsNeeded::BeforeAndCountAfter),
+    ranking("rank_with", FunctionId::RankWith, &[METHOD, AS_FRACTION, KEEPS_NULLS], types::rank_with)
+        .doc("rank with a method for ties: 'min', 'max', 'average', 'dense' or 'ordinal'; with TRUE as a fraction of the rows")
+        .frames(Frames::Own(OwnFrame::UpToPeers))
+        .rows_needed(RowsNeeded::Partition),
 ];
 
 /// An aggregate of numeric pairs.

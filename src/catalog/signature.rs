@@ -39,11 +39,20 @@ pub struct Modifiers {
     pub respect_nulls: bool,
     /// Lists of a frame's values are returned as list views.
     pub list_views: bool,
+    /// Constants ask for a rank that is a mean or a fraction.
+    pub fractional: bool,
 }
 
 impl Default for Modifiers {
     fn default() -> Self {
-        Self { ansi: true, distinct: false, argument_order: false, respect_nulls: false, list_views: false }
+        Self {
+            ansi: true,
+            distinct: false,
+            argument_order: false,
+            respect_nulls: false,
+            list_views: false,
+            fractional: false,
+        }
     }
 }
 
@@ -415,6 +424,13 @@ pub(crate) fn exact_or_double(name: &str, data_type: &DataType) -> Result<DataTy
 #[expect(clippy::unnecessary_wraps, reason = "a rule of the catalog")]
 pub(super) fn rank_type(given: &CallTypes) -> Result<Signature> {
     Ok(placed(DataType::Int32, by_order(given)))
+}
+
+/// A rank by a method, as an integer or a double; NULL where the key is.
+#[expect(clippy::unnecessary_wraps, reason = "a rule of the catalog")]
+pub(super) fn rank_with(given: &CallTypes) -> Result<Signature> {
+    let output = if given.modifiers.fractional { DataType::Float64 } else { DataType::Int32 };
+    Ok(Signature { nullable: true, ..placed(output, by_order(given)) })
 }
 
 /// A dense rank. Within a frame it cannot be computed from the number of smaller rows, so it counts distinct values.

@@ -19,6 +19,7 @@ use arrow_schema::DataType;
 use super::build;
 use super::columns::{check_schema, column_of, columns_of, put, sort_columns};
 use super::ranges::{ROWS_PER_BLOCK, ranges};
+use crate::catalog::argument::Role;
 use crate::catalog::function::{OrderSensitivity, WindowOrder};
 use crate::error::{Error, Result};
 use crate::grouping::{assign, cluster};
@@ -387,7 +388,7 @@ fn columns_read_by(order: &PlannedOrder, calls: &[&PlannedCall]) -> Vec<usize> {
         read.extend(call.filter);
         read.extend(call.argument_order.iter().map(|key| key.number));
         read.extend(call.frame.columns());
-        if call.function.window_order == WindowOrder::Linear {
+        if call.function.window_order == WindowOrder::Linear || call.function.index_of(Role::Method).is_some() {
             read.extend(order.order_by.iter().map(|key| key.number));
         }
     }

@@ -78,6 +78,7 @@ impl Plan {
             argument_order: !argument_order.is_empty(),
             respect_nulls: call.nulls == Nulls::Respect,
             list_views: self.options.list_views,
+            fractional: validate::is_fractional(function, call),
         };
         let nullable = function.index_of(Role::Default).map(|_| self.is_nullable_with_default(order, &args, &types));
         let mut signature = match &call.user {
@@ -88,6 +89,7 @@ impl Plan {
         let frame = self.frame(order, function, call, spec)?;
         validate::exclude(function, &frame)?;
         validate::linear_order(function, &self.orders[order].order_by)?;
+        validate::ranked_keys(function, call, spec)?;
         let (before, after) = choose::reach(function, call, signature.algebra, &frame, &args);
         let mut planned = PlannedCall {
             order,

@@ -12,11 +12,13 @@ use crate::catalog::argument::{Argument, Constant, Presence, Role};
 use crate::catalog::function::{ArgumentOrder, Distinct, Frames, Function, WindowOrder};
 use crate::catalog::{functions, signature};
 use crate::error::{Error, Result};
+use crate::functions::positional::rank_with::TieMethod;
 use crate::model::order_column::OrderColumn;
 use crate::spec::argument::Arg;
 use crate::spec::call::{Call, Nulls};
 use crate::spec::frame::Exclude;
 use crate::spec::literal::Literal;
+use crate::spec::window::WindowSpec;
 use crate::spec::{literal_array, sql_text};
 use crate::util::data_types::{children, decoded_type};
 use crate::util::suggest::did_you_mean;
@@ -160,6 +162,7 @@ pub(super) fn settings(function: &Function, call: &Call, types: &[DataType]) -> 
                 Role::Alpha => setting.alpha()?,
                 Role::HalfLife => setting.half_life(decoded_type(&types[index - 1]))?,
                 Role::Distance | Role::Amount => setting.constant()?,
+                Role::Method => setting.method()?,
             }
         }
     }
@@ -250,6 +253,13 @@ impl Setting<'_> {
         Ok(())
     }
 
+    fn method(&self) -> Result<()> {
+        match self.given {
+            Arg::Literal(Literal::Utf8(name)) if TieMethod::find(name).is_some() => Ok(()),
+            _ => self.refuse(&format!("one of '{}'", TieMethod::NAMES.join("', '"))),
+        }
+    }
+
     fn flag(&self) -> Result<()> {
         match self.given {
             Arg::Literal(Literal::Boolean(_)) => Ok(()),
@@ -287,6 +297,35 @@ impl Setting<'_> {
         let kind = if moments { "an interval of days or less" } else { "a number" };
         self.refuse(&format!("a constant above 0, {kind} where the times are {times}"))
     }
+}
+
+/// Whether the constants of a rank ask for a mean or a fraction.
+pub(super) fn is_fractional(function: &Function, call: &Call) -> bool {
+    let average = |method: &Arg| matches!(method, Arg::Literal(Literal::Utf8(name)) if name.eq_ignore_ascii_case("average"));
+    function.index_of(Role::Method).is_some()
+        && (call.args.first().is_some_and(average) || call.args.get(1) == Some(&Arg::from(true)))
+}
+
+/// Ranks that leave NULLs out have one key; dense ranks among a frame's rows are `dense_rank`.
+pub(super) fn ranked_keys(function: &Function, call: &Call, spec: &WindowSpec) -> Result<()> {
+    if function.index_of(Role::Method).is_none() {
+        return Ok(());
+    }
+    let keys = if call.argument_order.is_empty() { &spec.order_by } else { &call.argument_order };
+    if call.args.get(2) == Some(&Arg::from(true)) && keys.len() != 1 {
+        return Err(Error::spec(format!(
+            "{} gives NULL where its key is NULL, and there are {} keys; order by one, or leave the NULLs in",
+            function.name,
+            keys.len()
+        )));
+    }
+    let dense = matches!(call.args.first(), Some(Arg::Literal(Literal::Utf8(name))) if name.eq_ignore_ascii_case("dense"));
+    if dense && !call.argument_order.is_empty() {
+        return Err(Error::spec(
+            "dense ranks among a frame's rows are whole numbers of all rows: use dense_rank(ORDER BY ...)",
+        ));
+    }
+    Ok(())
 }
 
 /// The constant `value` as one row of the widest type of the kind of the values before it.

@@ -36,7 +36,7 @@ from .quantiles import (
     quantile_cont,
     quantile_disc,
 )
-from .ranking import cume_dist, dense_rank, ntile, percent_rank, rank, row_number
+from .ranking import cume_dist, dense_rank, ntile, percent_rank, rank, rank_with, row_number
 from .regression import (
     regr_avgx,
     regr_avgy,
@@ -128,6 +128,7 @@ __all__ = [
     "quantile_cont",
     "quantile_disc",
     "rank",
+    "rank_with",
     "regr_avgx",
     "regr_avgy",
     "regr_count",

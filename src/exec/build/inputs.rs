@@ -19,6 +19,7 @@ use crate::evaluate::multiset::sliding::{Multiset, MultisetFunction};
 use crate::evaluate::multiset::value_codes::ValueCodes;
 use crate::functions::aggregate::bool_and_or::BoolAggregate;
 use crate::functions::positional::lag_lead::{LagLead, OffsetBy};
+use crate::functions::positional::rank_with::{RankBy, TieMethod};
 use crate::model::aggregate::{Aggregate, Retractable};
 use crate::model::group_ids::GroupRun;
 use crate::model::order_column::OrderColumn;
@@ -190,6 +191,18 @@ impl<'a> Inputs<'a> {
             Some(PlannedArg::Distance(distance)) => Ok(Some(distance.over(self.section)?)),
             _ => Ok(None),
         }
+    }
+
+    /// How `rank_with` ranks.
+    pub(super) fn rank_by(&self) -> Result<RankBy> {
+        let method = self.setting(0)?.as_string_opt::<i32>().and_then(|name| TieMethod::find(name.value(0)));
+        Ok(RankBy { method: method.ok_or_else(|| self.unexpected())?, fraction: self.flag(1)? })
+    }
+
+    /// The rows that `rank_with` ranks by `keys`: all, or those where no key is NULL.
+    pub(super) fn ranked(&self, keys: &[&ArrayRef]) -> Result<RowMask> {
+        let keys: Vec<_> = if self.flag(2)? { keys.iter().map(|key| (*key).clone()).collect() } else { vec![] };
+        Ok(RowMask::new(&keys, None))
     }
 
     /// The constant given for the argument at this index, or its default.

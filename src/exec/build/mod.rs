@@ -26,6 +26,7 @@ use crate::functions::aggregate::count::Count;
 use crate::functions::aggregate::min_max::Extremum;
 use crate::functions::positional::nth::{self, Nth};
 use crate::functions::positional::rank::{self, Rank};
+use crate::functions::positional::rank_with::RankWith;
 use crate::model::section::Section;
 use crate::plan::planned::Plan;
 use crate::spec::strategy::Strategy;
@@ -136,6 +137,10 @@ fn dispatch(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
         FunctionId::PercentRank => ranking(rank::RankKind::PercentRank),
         FunctionId::CumeDist => ranking(rank::RankKind::CumeDist),
         FunctionId::Ntile => ranking(rank::RankKind::Ntile(u64::try_from(inputs.constant(0)?).unwrap_or(1))),
+        FunctionId::RankWith => {
+            let keys = inputs.order_by.iter().map(|key| section.column(key.number)).collect::<Result<Vec<_>>>()?;
+            Ok(Box::new(RankWith::new(section, inputs.rank_by()?, inputs.ranked(&keys)?, naive)))
+        }
         FunctionId::CollectList | FunctionId::Listagg => lists::evaluator(inputs),
         FunctionId::Fill | FunctionId::CounterDiff | FunctionId::GroupId => running::evaluator(inputs),
         _ => aggregates::evaluator(inputs),

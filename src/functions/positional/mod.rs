@@ -6,3 +6,4 @@ pub(crate) mod group_id;
 pub(crate) mod lag_lead;
 pub(crate) mod nth;
 pub(crate) mod rank;
+pub(crate) mod rank_with;

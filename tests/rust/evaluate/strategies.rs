@@ -77,6 +77,9 @@ impl Window {
         let literals = |values: &[i64]| values.iter().map(|&value| Arg::from(value)).collect::<Vec<_>>();
         let calls: Vec<Call> = match (function.family, function.function_id) {
             (Family::Ranking, FunctionId::Ntile) => vec![Call::new(function.name, literals(&[3]))],
+            (Family::Ranking, FunctionId::RankWith) => {
+                ranks(function.name).into_iter().chain([Call::new(function.name, [Arg::from("dense")])]).collect()
+            }
             (Family::Ranking, _) => vec![Call::new(function.name, [])],
             _ => VALUES
                 .iter()
@@ -210,6 +213,11 @@ impl Window {
         let mut calls = Vec::new();
         match (function.family, function.function_id) {
             (Family::Ranking, FunctionId::DenseRank) => {}
+            (Family::Ranking, FunctionId::RankWith) => {
+                for call in ranks(function.name) {
+                    calls.extend(["f64", "utf8", "flag"].map(|name| call.clone().argument_order([key(name)])));
+                }
+            }
             (Family::Ranking, function_id) => {
                 let args: &[Arg] = if function_id == FunctionId::Ntile { &[Arg::from(3)] } else { &[] };
                 for keys in [vec![key("f64")], vec![key("utf8")], vec![key("flag"), key("list")]] {
@@ -276,6 +284,19 @@ impl Window {
 fn plan(batch: &RecordBatch, spec: &WindowSpec, call: &Call, strategy: Option<windrow::Strategy>) -> Plan {
     let options = Options::default().threads(1).strategy(strategy);
     Plan::new(batch.schema(), &[spec.clone().call(call.clone())], options).unwrap()
+}
+
+/// Calls of `rank_with` by each method that a frame has too, with and without the other arguments.
+fn ranks(name: &str) -> Vec<Call> {
+    let call = |method: &str, flags: &[bool]| {
+        Call::new(name, std::iter::once(Arg::from(method)).chain(flags.iter().map(|&flag| Arg::from(flag))))
+    };
+    let flags: [&[bool]; 3] = [&[], &[true], &[false, true]];
+    let methods = ["min", "max", "average", "ordinal"];
+    methods.iter().zip(flags.iter().cycle()).map(|(method, flags)| call(method, flags)).chain([
+        call("average", &[true, true]),
+        call("max", &[true, true]),
+    ]).collect()
 }
 
 /// Quantiles, whose calls need one or more fractions.

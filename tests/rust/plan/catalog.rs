@@ -54,6 +54,7 @@ fn signatures(function: &Function, modifiers: Modifiers) -> Vec<(DataType, Signa
             Role::Value | Role::Ordered => value.clone(),
             Role::Number { .. } | Role::Count { .. } | Role::Distance => DataType::Int64,
             Role::Share | Role::Alpha | Role::HalfLife => DataType::Float64,
+            Role::Method => DataType::Utf8,
             other => panic!("{}: {other:?} is not required of any function yet", function.name),
         };
         let types: Vec<_> = required.map(|argument| of_role(argument.role)).collect();
