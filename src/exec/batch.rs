@@ -388,7 +388,8 @@ fn columns_read_by(order: &PlannedOrder, calls: &[&PlannedCall]) -> Vec<usize> {
         read.extend(call.filter);
         read.extend(call.argument_order.iter().map(|key| key.number));
         read.extend(call.frame.columns());
-        if call.function.window_order == WindowOrder::Linear || call.function.index_of(Role::Method).is_some() {
+        let reads_key = call.held || call.function.index_of(Role::Method).is_some();
+        if call.function.window_order == WindowOrder::Linear || reads_key {
             read.extend(order.order_by.iter().map(|key| key.number));
         }
     }

@@ -37,6 +37,8 @@ pub(crate) struct PlannedCall {
     pub(crate) argument_order: Vec<OrderColumn>,
     pub(crate) nulls: Nulls,
     pub(crate) min_rows: Option<u64>,
+    /// It gives the value that held at a distance of the key: rows whose key is NULL hold none and have none.
+    pub(crate) held: bool,
     pub(crate) frame: FramePlan,
     /// The strategy over rows in the window's order, and the reason for it.
     pub(crate) strategy: Strategy,

@@ -11,13 +11,14 @@ use super::{choose, validate};
 use crate::bounds::distance::OrderDistance;
 use crate::bounds::resolve::FramePlan;
 use crate::catalog::argument::{Presence, Role};
-use crate::catalog::function::{ArgumentOrder, Distinct, Frames, Function, OwnFrame, WindowOrder};
+use crate::catalog::function::{ArgumentOrder, Distinct, Frames, Function, OwnFrame, RowsNeeded, WindowOrder};
 use crate::catalog::functions;
 use crate::catalog::signature::{self, Modifiers};
 use crate::error::{Error, Result};
 use crate::model::order_column::OrderColumn;
 use crate::spec::argument::Arg;
 use crate::spec::call::{Call, Nulls};
+use crate::spec::frame::{Bound, Frame};
 use crate::spec::literal::Literal;
 use crate::spec::literal_array;
 use crate::spec::options::Options;
@@ -68,6 +69,9 @@ impl Plan {
             None => functions::find(&call.function).ok_or_else(|| validate::unknown_function(&call.function))?,
         };
         validate::modifiers(function, call)?;
+        if let Some(held) = held_at_distance(function, call)? {
+            return Ok(PlannedCall { held: true, ..self.resolve(spec, &held, display)? });
+        }
         let order = self.order(spec)?;
         let (args, types) = self.arguments(order, function, call)?;
         let filter = call.filter.as_ref().map(|filter| self.filter(order, filter)).transpose()?;
@@ -102,6 +106,7 @@ impl Plan {
             argument_order,
             nulls: call.nulls,
             min_rows: call.min_rows,
+            held: false,
             frame,
             strategy: Strategy::Naive,
             reason: "it was not chosen yet",
@@ -321,6 +326,31 @@ impl Plan {
         }
         Ok(())
     }
+}
+
+/// `lag(x, INTERVAL 1 HOUR)` and `lead` as what they mean: the last value up to that distance before or after the row.
+fn held_at_distance(function: &Function, call: &Call) -> Result<Option<Call>> {
+    let RowsNeeded::Distance { before } = function.rows_needed else { return Ok(None) };
+    let Some(Arg::Literal(distance @ Literal::Interval { months, days, .. })) = call.args.get(1) else {
+        return Ok(None);
+    };
+    if call.args.get(2).is_some_and(|default| *default != Arg::Literal(Literal::Null)) {
+        return Err(Error::spec(format!(
+            "{} by an interval gives the value that held then, and takes no default; use coalesce around it",
+            function.name
+        )));
+    }
+    if call.frame.is_some() {
+        return Err(Error::spec(format!(
+            "{} looks at one row of the partition and takes no frame; leave the frame out",
+            function.name
+        )));
+    }
+    let distance = Arg::Literal(distance.clone());
+    let end = if before { Bound::Preceding(distance) } else { Bound::Following(distance) };
+    let frame = Frame::range(Bound::UnboundedPreceding, end).elapsed(*months == 0 && *days == 0);
+    let args = vec![call.args[0].clone()];
+    Ok(Some(Call { function: "last_value".into(), args, frame: Some(frame), ..call.clone() }))
 }
 
 impl PlannedOrder {

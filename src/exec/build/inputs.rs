@@ -3,7 +3,7 @@
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Decimal128Type, Decimal256Type, Int64Type};
 use arrow_array::{Array, ArrayRef, Float64Array, Int64Array};
-use arrow_buffer::i256;
+use arrow_buffer::{NullBuffer, i256};
 use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::DataType;
 
@@ -92,6 +92,10 @@ impl<'a> Inputs<'a> {
         let inclusion = RowMask::new(&values_of(call, &args), filter);
         let passing = RowMask::new(&[], filter);
         let order_by = &plan.orders[call.order].order_by;
+        let inclusion = match held_keys(call, order_by, section)? {
+            Some(keys) => inclusion.and(keys.inner()),
+            None => inclusion,
+        };
         Ok(Self { pass, call, section, ansi, once: false, threads, order_by, args, inclusion, passing })
     }
 
@@ -250,6 +254,14 @@ impl<'a> Inputs<'a> {
 
     pub(super) fn unexpected(&self) -> Error {
         Error::internal(format!("the plan reads {} as {:?}", self.call.display, self.call.signature.inputs))
+    }
+}
+
+/// Where the key of a call that gives the value held at a distance is not NULL, if it is NULL anywhere.
+pub(super) fn held_keys(call: &PlannedCall, order_by: &[OrderColumn], section: &Section) -> Result<Option<NullBuffer>> {
+    match order_by.first().filter(|_| call.held) {
+        Some(key) => Ok(section.column(key.number)?.logical_nulls().filter(|nulls| nulls.null_count() > 0)),
+        None => Ok(None),
     }
 }
 

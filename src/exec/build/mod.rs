@@ -12,7 +12,7 @@ pub(crate) mod running;
 pub(crate) mod totals;
 pub(crate) mod udf;
 
-use self::inputs::Inputs;
+use self::inputs::{Inputs, held_keys};
 use crate::bounds::frames::Frames;
 use crate::catalog::algebra::Algebra;
 use crate::catalog::function_id::FunctionId;
@@ -21,6 +21,7 @@ use crate::error::Result;
 use crate::evaluate::aggregate_evaluator::evaluator_for_retractable;
 use crate::evaluate::evaluator::Evaluator;
 use crate::evaluate::min_rows::MinRows;
+use crate::evaluate::where_keyed::WhereKeyed;
 use crate::functions::aggregate::bool_and_or::BoolAggregate;
 use crate::functions::aggregate::count::Count;
 use crate::functions::aggregate::min_max::Extremum;
@@ -78,7 +79,10 @@ pub(crate) fn evaluator(
     threads: &Threads,
 ) -> Result<Box<dyn Evaluator>> {
     let inputs = Inputs { once, ..Inputs::new(plan, pass, section, threads)? };
-    let evaluator = dispatch(&inputs)?;
+    let evaluator = match held_keys(inputs.call, inputs.order_by, section)? {
+        Some(keys) => Box::new(WhereKeyed::new(dispatch(&inputs)?, &keys)),
+        None => dispatch(&inputs)?,
+    };
     match inputs.call.min_rows {
         None => Ok(evaluator),
         Some(rows) => {

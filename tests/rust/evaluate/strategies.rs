@@ -106,7 +106,10 @@ impl Window {
                             vec![column.clone(), Arg::from(3), column.clone()],
                             vec![column.clone(), Arg::from(0)],
                             vec![column.clone(), Arg::column("i16"), column],
-                        ],
+                        ]
+                        .into_iter()
+                        .chain((self.key == "kd").then(|| vec![Arg::column(name), self.distance(2)]))
+                        .collect(),
                         (_, FunctionId::Listagg) => {
                             vec![vec![column.clone()], vec![column, Arg::Literal(Literal::Utf8(", ".into()))]]
                         }
@@ -260,13 +263,18 @@ impl Window {
 }
 
 impl Window {
+    /// A distance of the order key.
+    fn distance(&self, days: i32) -> Arg {
+        match self.key {
+            "kd" => Arg::Literal(Literal::Interval { months: 0, days, micros: 0 }),
+            _ => Arg::from(days),
+        }
+    }
+
     /// Calls of `group_id` with each limit, and with all of them.
     fn groups(&self, name: &str) -> Vec<Call> {
         let null = || Arg::Literal(Literal::Null);
-        let distance = |days: i32| match self.key {
-            "kd" => Arg::Literal(Literal::Interval { months: 0, days, micros: 0 }),
-            _ => Arg::from(days),
-        };
+        let distance = |days| self.distance(days);
         let mut calls = vec![
             vec![distance(0)],
             vec![distance(1)],
