@@ -164,7 +164,17 @@ constructors! {
     /// `.arg(default)` sets the default; NULL without.
     lead(value, offset);
     /// The value; NULL is replaced by linear interpolation over the order key.
+    ///
+    /// `.arg(max_gap)` leaves NULL what lies in a longer gap: the distance of its two known neighbours by the order key.
     fill(value);
+    /// The value; NULL is replaced by the last value before it, in gaps of the order key up to a distance.
+    ///
+    /// `.arg(max_gap)` sets the distance, as for [`fill`].
+    fill_forward(value);
+    /// The value; NULL is replaced by the first value after it, in gaps of the order key up to a distance.
+    ///
+    /// `.arg(max_gap)` sets the distance, as for [`fill`].
+    fill_backward(value);
     /// Increase of a counter since its previous value; NULL where it was reset.
     counter_diff(value);
     /// Number of the row's group, from 1; a row that would pass a limit of the open group opens another.

@@ -130,6 +130,10 @@ pub enum FunctionId {
     BoundedSum,
     /// The value; where it is NULL, a linear interpolation.
     Fill,
+    /// The value; where it is NULL, the last one before.
+    FillForward,
+    /// The value; where it is NULL, the first one after.
+    FillBackward,
     /// The increase of a counter since the previous value.
     CounterDiff,
     /// The number of a group of consecutive rows within limits.

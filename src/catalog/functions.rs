@@ -45,6 +45,7 @@ const METHOD: Argument = Argument::required("method", Role::Method);
 const AS_FRACTION: Argument = Argument::or("pct", Role::Flag, Constant::Boolean(false));
 const KEEPS_NULLS: Argument = Argument::or("keeping of NULLs", Role::Flag, Constant::Boolean(false));
 const MAX_GAP: Argument = Argument::required("max_gap", Role::Distance);
+const LONGEST_GAP: Argument = Argument::or("max_gap", Role::Distance, Constant::Null);
 const MAX_SPAN: Argument = Argument::or("max_span", Role::Distance, Constant::Null);
 const MAX_ROWS: Argument = Argument::or("max_rows", count_to(1, i64::MAX), Constant::Null);
 const SUMMED: Argument = Argument::optional("value", Role::Value);
@@ -277,9 +278,15 @@ pub const FUNCTIONS: &[Function] = &[
         .doc("value n rows before the current row, or a default where the partition has no such row"),
     offset("lead", FunctionId::Lead, &[VALUE, DISTANCE, DEFAULT], false)
         .doc("value n rows after the current row, or a default where the partition has no such row"),
-    running("fill", FunctionId::Fill, &[VALUE], types::filled)
+    running("fill", FunctionId::Fill, &[VALUE, LONGEST_GAP], types::filled)
         .doc("the value; NULL is replaced by linear interpolation over the order key")
         .window_order(WindowOrder::Linear)
+        .rows_needed(RowsNeeded::Partition),
+    running("fill_forward", FunctionId::FillForward, &[VALUE, LONGEST_GAP], types::offset)
+        .doc("the value; NULL is replaced by the last value before it, in gaps of the order key up to a distance")
+        .rows_needed(RowsNeeded::Partition),
+    running("fill_backward", FunctionId::FillBackward, &[VALUE, LONGEST_GAP], types::offset)
+        .doc("the value; NULL is replaced by the first value after it, in gaps of the order key up to a distance")
         .rows_needed(RowsNeeded::Partition),
     running("counter_diff", FunctionId::CounterDiff, &[VALUE, START], types::counter)
         .doc("increase of a counter since its previous value; NULL where it was reset"),
@@ -310,7 +317,6 @@ pub const FUNCTIONS: &[Function] = &[
         .rows_needed(RowsNeeded::BeforeAndCountAfter),
     ranking("rank_with", FunctionId::RankWith, &[METHOD, AS_FRACTION, KEEPS_NULLS], types::rank_with)
         .doc("rank with a method for ties: 'min', 'max', 'average', 'dense' or 'ordinal'; with TRUE as a fraction of the rows")
-        .frames(Frames::Own(OwnFrame::UpToPeers))
         .rows_needed(RowsNeeded::Partition),
 ];
 

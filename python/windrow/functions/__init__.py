@@ -48,7 +48,7 @@ from .regression import (
     regr_sxy,
     regr_syy,
 )
-from .running import bounded_sum, counter_diff, fill, group_id, session_id
+from .running import bounded_sum, counter_diff, fill, fill_backward, fill_forward, group_id, session_id
 from .statistics import (
     corr,
     covar_pop,
@@ -97,6 +97,8 @@ __all__ = [
     "ewm_mean",
     "ewm_mean_by",
     "fill",
+    "fill_backward",
+    "fill_forward",
     "first",
     "first_value",
     "geomean",

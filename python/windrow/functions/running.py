@@ -11,24 +11,28 @@ from .._model.intervals import Interval
 from .._model.lengths import as_length
 from ..exceptions import SpecError, short_traceback, shown
 
-__all__ = ["bounded_sum", "counter_diff", "fill", "group_id", "session_id"]
+__all__ = ["bounded_sum", "counter_diff", "fill", "fill_backward", "fill_forward", "group_id", "session_id"]
 
 
 @short_traceback
-def fill(x: IntoExpr) -> Call:
+def fill(x: IntoExpr, max_gap: float | Decimal | str | dt.timedelta | Interval | None = None) -> Call:
     """Return the value; nulls are replaced by linear interpolation over the order key.
 
     Parameters
     ----------
     x
         A column of numbers, durations, dates or timestamps.
+    max_gap
+        The longest gap to fill: the distance of its two known neighbours by the order key, as ``max_gap`` of
+        :func:`group_id`. If a gap is longer, none of its rows is filled. A gap at an end of the partition is the
+        distance from the known neighbour to the partition's first or last key. None: all gaps are filled.
 
     Returns
     -------
     Call
         The column's own type; for integers, decimals and timestamps, results are truncated to its precision. Before the
         first and after the last value, the line through the two nearest values is continued; if there is only one
-        value, all rows get it. Null if the partition has no value, or the row's key is null.
+        value, all rows get it. Null if the partition has no value, the row's key is null, or its gap is too long.
 
     Raises
     ------
@@ -46,8 +50,90 @@ def fill(x: IntoExpr) -> Call:
     >>> table = pa.table({"t": [0, 1, 3, 4], "x": [0.0, None, None, 8.0]})
     >>> wr.with_columns(table, f=wr.fill("x").over(wr.window(order_by="t")))["f"].to_pylist()
     [0.0, 2.0, 6.0, 8.0]
+    >>> wr.with_columns(table, f=wr.fill("x", max_gap=3).over(wr.window(order_by="t")))["f"].to_pylist()
+    [0.0, None, None, 8.0]
     """
-    return call("fill", x)
+    return _fill("fill", x, max_gap)
+
+
+@short_traceback
+def fill_forward(x: IntoExpr, max_gap: float | Decimal | str | dt.timedelta | Interval | None = None) -> Call:
+    """Return the value; nulls are replaced by the last value before them, in gaps up to a distance.
+
+    Without ``max_gap``, ``wr.last_value("x").ignore_nulls()`` over ``rows=(None, 0)`` gives the same and does not wait
+    for the end of the partition.
+
+    Parameters
+    ----------
+    x
+        A column of any type.
+    max_gap
+        The longest gap to fill, as for :func:`fill`; then rows whose key is null are not filled.
+
+    Returns
+    -------
+    Call
+        The column's own type; null before the first value, and in gaps that are too long.
+
+    Raises
+    ------
+    SpecError
+        When the plan is made, if the window has no order or has a frame, or ``max_gap`` does not suit its key.
+
+    Notes
+    -----
+    O(1) per row, O(log n) in gaps; holds a partition until it is complete.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> table = pa.table({"t": [0, 1, 3, 4, 9], "x": ["a", None, "b", None, "c"]})
+    >>> wr.with_columns(table, f=wr.fill_forward("x", max_gap=3).over(wr.window(order_by="t")))["f"].to_pylist()
+    ['a', 'a', 'b', None, 'c']
+    """
+    return _fill("fill_forward", x, max_gap)
+
+
+@short_traceback
+def fill_backward(x: IntoExpr, max_gap: float | Decimal | str | dt.timedelta | Interval | None = None) -> Call:
+    """Return the value; nulls are replaced by the first value after them, in gaps up to a distance.
+
+    Parameters
+    ----------
+    x
+        A column of any type.
+    max_gap
+        The longest gap to fill, as for :func:`fill`; then rows whose key is null are not filled.
+
+    Returns
+    -------
+    Call
+        The column's own type; null after the last value, and in gaps that are too long.
+
+    Raises
+    ------
+    SpecError
+        As for :func:`fill_forward`.
+
+    Notes
+    -----
+    O(1) per row, O(log n) in gaps; holds a partition until it is complete.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> table = pa.table({"t": [0, 1, 3, 4, 9], "x": ["a", None, "b", None, "c"]})
+    >>> wr.with_columns(table, f=wr.fill_backward("x", max_gap=3).over(wr.window(order_by="t")))["f"].to_pylist()
+    ['a', 'b', 'b', None, 'c']
+    """
+    return _fill("fill_backward", x, max_gap)
+
+
+def _fill(function: str, x: IntoExpr, max_gap: float | Decimal | str | dt.timedelta | Interval | None) -> Call:
+    gap = as_length(max_gap, f"{function}(): max_gap")
+    return call(function, x) if gap.value is None else call(function, x, gap)
 
 
 @short_traceback
@@ -233,7 +319,7 @@ def bounded_sum(
     ------
     SpecError
         If ``low`` is above ``high``. When the plan is made, if the column's type cannot hold a bound.
-    OverflowError
+    ArithmeticOverflowError
         While computing, if a sum without a bound on its side does not fit the type, as for :func:`sum`.
 
     Notes

@@ -146,7 +146,11 @@ fn dispatch(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
             Ok(Box::new(RankWith::new(section, inputs.rank_by()?, inputs.ranked(&keys)?, naive)))
         }
         FunctionId::CollectList | FunctionId::Listagg => lists::evaluator(inputs),
-        FunctionId::Fill | FunctionId::CounterDiff | FunctionId::GroupId => running::evaluator(inputs),
+        FunctionId::Fill
+        | FunctionId::FillForward
+        | FunctionId::FillBackward
+        | FunctionId::CounterDiff
+        | FunctionId::GroupId => running::evaluator(inputs),
         _ => aggregates::evaluator(inputs),
     }
 }

@@ -49,7 +49,7 @@ def ask(row, *, over=WINDOW, frame="", alias=None, **told):
         # WITHIN GROUP's order is that of the first argument
         inside += f" ORDER BY {'y' if row.family == 'ranking' else inside.split(',')[0].split()[-1]}"
     text = f"{alias or row.name}({inside})" + " FILTER (WHERE x > 5)" * told.get("filter", False)
-    if row.name in ("fill", "group_id"):
+    if row.name in ("fill", "fill_forward", "fill_backward", "group_id"):
         over = over.removesuffix(", id")  # distances have one key
     return f"{text}{' IGNORE NULLS' * told.get('ignore_nulls', False)} OVER ({over} {frame})"
 

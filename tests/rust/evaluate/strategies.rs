@@ -139,6 +139,9 @@ impl Window {
                                 vec![column, null()],
                             ]
                         }
+                        (_, FunctionId::Fill | FunctionId::FillForward | FunctionId::FillBackward) => {
+                            vec![vec![column.clone()], vec![column, self.distance(2)]]
+                        }
                         // A counter is never negative.
                         (_, FunctionId::CounterDiff) if !name.starts_with('u') || name == "utf8" => vec![],
                         (_, FunctionId::CounterDiff) => {
