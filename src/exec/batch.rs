@@ -19,7 +19,6 @@ use arrow_schema::DataType;
 use super::build;
 use super::columns::{check_schema, column_of, columns_of, put, sort_columns};
 use super::ranges::{ROWS_PER_BLOCK, ranges};
-use crate::catalog::argument::Role;
 use crate::catalog::function::{OrderSensitivity, WindowOrder};
 use crate::error::{Error, Result};
 use crate::grouping::{assign, cluster};
@@ -373,7 +372,8 @@ fn width(data_type: &DataType) -> usize {
 
 /// Whether the call's results depend on peer groups.
 fn reads_peers(call: &PlannedCall) -> bool {
-    call.function.order_sensitivity == OrderSensitivity::Peers || call.frame.needs_peers()
+    let ranks = call.function.order_sensitivity == OrderSensitivity::Peers || call.ranks_by_method();
+    ranks || call.frame.needs_peers()
 }
 
 /// The indices of the order's columns that `calls` read over sorted rows.
@@ -388,7 +388,7 @@ fn columns_read_by(order: &PlannedOrder, calls: &[&PlannedCall]) -> Vec<usize> {
         read.extend(call.filter);
         read.extend(call.argument_order.iter().map(|key| key.number));
         read.extend(call.frame.columns());
-        let reads_key = call.held || call.function.index_of(Role::Method).is_some();
+        let reads_key = call.held || call.ranks_by_method();
         if call.function.window_order == WindowOrder::Linear || reads_key {
             read.extend(order.order_by.iter().map(|key| key.number));
         }

@@ -10,6 +10,7 @@ use arrow_schema::{DataType, Schema, SchemaRef};
 use crate::bounds::distance::OrderDistance;
 use crate::bounds::resolve::FramePlan;
 use crate::catalog::algebra::Algebra;
+use crate::catalog::argument::Role;
 use crate::catalog::function::{Family, Function, OrderSensitivity};
 use crate::catalog::signature::Signature;
 use crate::evaluate::multiset::sliding::VisitOrder;
@@ -80,6 +81,11 @@ impl PlannedCall {
     /// The strategy over rows in any order, and the reason for it.
     pub(crate) fn batch_strategy(&self) -> (Strategy, &'static str) {
         self.grouped.map_or((self.strategy, self.reason), |reason| (Strategy::Grouped, reason))
+    }
+
+    /// Whether it ranks by a method for ties, which reads peers and the keys that are NULL.
+    pub(crate) fn ranks_by_method(&self) -> bool {
+        self.function.index_of(Role::Method).is_some()
     }
 
     /// How far an aggregate's result is independent of the order of the frame's rows; `None`: not at all.
