@@ -46,6 +46,10 @@ def as_length(value: Any, what: str) -> Literal:
         )
     if isinstance(amount, dt.timedelta):
         amount = Interval(microseconds=amount // dt.timedelta(microseconds=1))
-    if amount.is_negative() if isinstance(amount, Interval) else not amount >= 0:
+    if isinstance(amount, Interval):
+        negative = amount.is_negative()
+    else:
+        negative = (amount.is_nan() if isinstance(amount, Decimal) else amount != amount) or amount < 0
+    if negative:
         raise SpecError(f"{what} is a distance of at least 0, not {shown(value)}")
     return Literal(amount)

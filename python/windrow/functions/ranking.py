@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal, TypeAlias
 
 from .._model.calls import Call, call, flag
-from .._model.expressions import IntoExpr, lit
+from .._model.expressions import IntoExpr, Literal as Constant, lit
 from ..exceptions import SpecError, short_traceback, shown
 
 __all__ = ["cume_dist", "dense_rank", "ntile", "percent_rank", "rank", "rank_with", "row_number"]
@@ -110,7 +110,7 @@ def rank(method: RankMethod = "min", *, pct: bool = False, nulls: Literal["keep"
 
 
 @short_traceback
-def rank_with(method: RankMethod, pct: bool = False, keep_nulls: bool = False) -> Call:
+def rank_with(method: str | Constant, pct: bool | Constant = False, keep_nulls: bool | Constant = False) -> Call:
     """Rank rows with a method for ties: the function of SQL behind :func:`rank`.
 
     Parameters
@@ -125,6 +125,10 @@ def rank_with(method: RankMethod, pct: bool = False, keep_nulls: bool = False) -
     Call
         As for :func:`rank`.
 
+    Notes
+    -----
+    O(1) per row, O(log n) with an order of its own; holds a partition until it is complete.
+
     Examples
     --------
     >>> import pyarrow as pa
@@ -133,12 +137,17 @@ def rank_with(method: RankMethod, pct: bool = False, keep_nulls: bool = False) -
     >>> wr.select(table, r="rank_with('max', true, true) OVER (ORDER BY x)")["r"].to_pylist()
     [0.6666666666666666, 1.0, 0.6666666666666666, None]
     """
-    args = [lit(method)]
-    if pct or keep_nulls:
-        args.append(lit(flag(pct, "rank_with(): pct")))
-    if keep_nulls:
-        args.append(lit(flag(keep_nulls, "rank_with(): keep_nulls")))
-    return call("rank_with", *args)
+    name = method.value if isinstance(method, Constant) else method
+    if not isinstance(name, str):
+        raise SpecError(f"rank_with(): method is one of {', '.join(map(repr, _METHODS))}, not {shown(method)}")
+    given = {"pct": pct, "keep_nulls": keep_nulls}
+    flags = [
+        flag(value.value if isinstance(value, Constant) else value, f"rank_with(): {parameter}")
+        for parameter, value in given.items()
+    ]
+    while flags and not flags[-1]:
+        flags.pop()
+    return call("rank_with", lit(name), *flags)
 
 
 @short_traceback

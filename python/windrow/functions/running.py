@@ -178,8 +178,8 @@ def counter_diff(x: IntoExpr, start: IntoExpr = None) -> Call:
 
 @short_traceback
 def group_id(
-    *,
     max_gap: float | Decimal | str | dt.timedelta | Interval | None = None,
+    *,
     max_span: float | Decimal | str | dt.timedelta | Interval | None = None,
     max_rows: int | None = None,
     max_sum: tuple[IntoExpr, float | Decimal] | None = None,

@@ -119,7 +119,8 @@ def test_cell(row, cell):
 def builder_arguments(row):
     from windrow._parse.sql_text import parse_call
 
-    return parse_call(ask(row)).args
+    args = parse_call(ask(row)).args
+    return args[:1] if row.name == "group_id" else args  # it takes the others by name
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.title)

@@ -105,7 +105,7 @@ def test_exact_where_a_plain_sum_overflows():
         wrapped = wr.select(table, s=item, p=wr.sum("x").over(w)).slice(0, 2)
     assert wrapped["s"].to_pylist() == wrapped["p"].to_pylist()
     nines = Decimal("9" * 38)
-    table = pa.table({"t": range(3), "x": pa.array([nines, nines, -nines], pa.decimal128(38, 0))})
+    table = pa.table({"t": range(3), "x": pa.array([nines, nines, Decimal("-" + "9" * 38)], pa.decimal128(38, 0))})
     assert wr.select(table, s=wr.bounded_sum("x", high=nines).over(w))["s"].to_pylist() == [nines, nines, 0]
     with pytest.raises(wr.ArithmeticOverflowError):
         wr.select(table, s=item)
