@@ -135,9 +135,21 @@ constructors! {
     /// Histogram of the frame's values: at most n bins, each with its centre and number of values.
     histogram_numeric(value, bins);
     /// Exponentially weighted mean: each row's weight is 1 - alpha times that of the next row.
+    ///
+    /// An interval in place of `alpha` is a half-life by the window's order key, of dates or times.
     ewm_mean(value, alpha);
     /// Exponentially weighted mean by time: the weight of earlier values halves in each half-life.
     ewm_mean_by(value, times, half_life);
+    /// Exponentially weighted variance: the weights are those of `ewm_mean`.
+    ///
+    /// `.arg(adjust)` and `.arg(bias)` are as in pandas: true and false without.
+    ewm_var(value, alpha);
+    /// Exponentially weighted standard deviation: the weights are those of `ewm_mean`.
+    ewm_std(value, alpha);
+    /// Exponentially weighted covariance of y and x: the weights are those of `ewm_mean`.
+    ewm_cov(y, x, alpha);
+    /// Exponentially weighted correlation of y and x: the weights are those of `ewm_mean`.
+    ewm_corr(y, x, alpha);
     /// Sum along the frame that stays between two bounds: what would carry it beyond one is lost.
     ///
     /// `.arg(low)`, `.arg(high)` and `.arg(start)` set the bounds and the sum before the first value, which are 0, none

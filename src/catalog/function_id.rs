@@ -126,6 +126,14 @@ pub enum FunctionId {
     EwmMean,
     /// The exponentially weighted mean by time.
     EwmMeanBy,
+    /// The exponentially weighted variance.
+    EwmVar,
+    /// The exponentially weighted standard deviation.
+    EwmStd,
+    /// The exponentially weighted covariance.
+    EwmCov,
+    /// The exponentially weighted correlation.
+    EwmCorr,
     /// The running sum between two bounds.
     BoundedSum,
     /// The value; where it is NULL, a linear interpolation.

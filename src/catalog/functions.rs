@@ -31,6 +31,7 @@ const NUMBER_OF_BUCKETS: Argument = Argument::or("number of buckets", count_to(1
 const BREAKS_TIES: Argument = Argument::or("breaking of ties", Role::Flag, Constant::Boolean(false));
 const ADJUSTS: Argument = Argument::or("division by the sum of the weights", Role::Flag, Constant::Boolean(true));
 const DELIMITER: Argument = Argument::or("delimiter", Role::Delimiter, Constant::Null);
+const BIASED: Argument = Argument::or("bias", Role::Flag, Constant::Boolean(false));
 const ALPHA: Argument = Argument::required("alpha", Role::Alpha);
 const TIMES: Argument = Argument::required("times", Role::Value);
 const HALF_LIFE: Argument = Argument::required("half-life", Role::HalfLife);
@@ -235,17 +236,21 @@ pub const FUNCTIONS: &[Function] = &[
         .doc("histogram of the frame's values: at most n bins, each with its centre and number of values")
         .sensitive(OrderSensitivity::Rows)
         .distinct(Distinct::Refused),
-    aggregate("ewm_mean", FunctionId::EwmMean, &[VALUE, ALPHA, ADJUSTS], types::double)
-        .doc("exponentially weighted mean: each row's weight is 1 - alpha times that of the next row")
-        .sensitive(OrderSensitivity::Rows)
-        .nulls(NullHandling::SkippedInPlace)
-        .distinct(Distinct::Refused)
-        .argument_order(ArgumentOrder::Refused),
+    weighted("ewm_mean", FunctionId::EwmMean, &[VALUE, ALPHA, ADJUSTS], types::double)
+        .doc("exponentially weighted mean: each row's weight is 1 - alpha times that of the next row"),
     aggregate("ewm_mean_by", FunctionId::EwmMeanBy, &[VALUE, TIMES, HALF_LIFE], types::double_by_times)
         .doc("exponentially weighted mean by time: the weight of earlier values halves in each half-life")
         .sensitive(OrderSensitivity::Rows)
         .distinct(Distinct::Refused)
         .argument_order(ArgumentOrder::Refused),
+    weighted("ewm_var", FunctionId::EwmVar, &[VALUE, ALPHA, ADJUSTS, BIASED], types::double)
+        .doc("exponentially weighted variance: the weights are those of ewm_mean"),
+    weighted("ewm_std", FunctionId::EwmStd, &[VALUE, ALPHA, ADJUSTS, BIASED], types::double)
+        .doc("exponentially weighted standard deviation: the weights are those of ewm_mean"),
+    weighted("ewm_cov", FunctionId::EwmCov, &[DEPENDENT, INDEPENDENT, ALPHA, ADJUSTS, BIASED], types::double_of_pairs)
+        .doc("exponentially weighted covariance of y and x: the weights are those of ewm_mean"),
+    weighted("ewm_corr", FunctionId::EwmCorr, &[DEPENDENT, INDEPENDENT, ALPHA, ADJUSTS], types::double_of_pairs)
+        .doc("exponentially weighted correlation of y and x: the weights are those of ewm_mean"),
     aggregate("bounded_sum", FunctionId::BoundedSum, &[VALUE, LOW, HIGH, FIRST_SUM], types::bounded)
         .doc("sum along the frame that stays between two bounds: what would carry it beyond one is lost")
         .sensitive(OrderSensitivity::Rows)
@@ -323,6 +328,15 @@ pub const FUNCTIONS: &[Function] = &[
 /// An aggregate of numeric pairs.
 const fn of_pairs(name: &'static str, function_id: FunctionId, rule: Rule) -> Function {
     aggregate(name, function_id, &[DEPENDENT, INDEPENDENT], rule)
+}
+
+/// An exponentially weighted aggregate.
+const fn weighted(name: &'static str, function_id: FunctionId, arguments: &'static [Argument], rule: Rule) -> Function {
+    aggregate(name, function_id, arguments, rule)
+        .sensitive(OrderSensitivity::Rows)
+        .nulls(NullHandling::SkippedInPlace)
+        .distinct(Distinct::Refused)
+        .argument_order(ArgumentOrder::Refused)
 }
 
 /// Placeholders for user-defined functions, which are not in the table; [`UserFunction`] holds the function itself.

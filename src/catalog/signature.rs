@@ -394,12 +394,7 @@ pub(super) fn group(given: &CallTypes) -> Result<Signature> {
         Some(_) => vec![exact_or_double(given.name, given.values(3))?],
         None => vec![],
     };
-    Ok(Signature {
-        inputs,
-        output: DataType::Int64,
-        nullable: false,
-        algebra: Algebra::UpdateOnly { ordered: false },
-    })
+    Ok(Signature { inputs, output: DataType::Int64, nullable: false, algebra: Algebra::UpdateOnly { ordered: false } })
 }
 
 /// A sum between bounds.

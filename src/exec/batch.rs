@@ -388,7 +388,7 @@ fn columns_read_by(order: &PlannedOrder, calls: &[&PlannedCall]) -> Vec<usize> {
         read.extend(call.filter);
         read.extend(call.argument_order.iter().map(|key| key.number));
         read.extend(call.frame.columns());
-        let reads_key = call.held || call.ranks_by_method();
+        let reads_key = call.held || call.ranks_by_method() || call.ages_by_time();
         if call.function.window_order == WindowOrder::Linear || reads_key {
             read.extend(order.order_by.iter().map(|key| key.number));
         }

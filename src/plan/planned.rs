@@ -88,6 +88,12 @@ impl PlannedCall {
         self.function.index_of(Role::Method).is_some()
     }
 
+    /// Whether its half-life is a time of the order key.
+    pub(crate) fn ages_by_time(&self) -> bool {
+        let alpha = self.function.index_of(Role::Alpha).and_then(|index| self.args.get(index));
+        matches!(alpha, Some(PlannedArg::Literal(alpha)) if matches!(alpha.data_type(), DataType::Duration(_)))
+    }
+
     /// How far an aggregate's result is independent of the order of the frame's rows; `None`: not at all.
     pub(crate) fn order_stability(&self) -> Option<OrderStability> {
         use DataType as D;

@@ -94,6 +94,7 @@ impl Plan {
         validate::exclude(function, &frame)?;
         validate::linear_order(function, &self.orders[order].order_by)?;
         validate::ranked_keys(function, call, spec)?;
+        validate::half_life_key(function, call, &self.orders[order].order_by)?;
         let (before, after) = choose::reach(function, call, signature.algebra, &frame, &args);
         let mut planned = PlannedCall {
             order,

@@ -1,9 +1,9 @@
 //! Validates the parts of a call: modifiers, constants, defaults, keys and names. Every rejection says what to write
 //! instead.
 
-use arrow_array::{Array, ArrayRef};
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
+use arrow_array::{Array, ArrayRef};
 use arrow_cast::{can_cast_types, cast};
 use arrow_schema::{DataType, Field, Schema};
 
@@ -157,11 +157,10 @@ pub(super) fn settings(function: &Function, call: &Call, types: &[DataType]) -> 
                 Role::Count { least, most } => setting.count(least, most)?,
                 Role::Share => setting.share()?,
                 Role::Flag => setting.flag()?,
-                Role::Delimiter => setting.constant()?,
+                Role::Delimiter | Role::Distance | Role::Amount => setting.constant()?,
                 Role::Deviation => setting.deviation()?,
                 Role::Alpha => setting.alpha()?,
                 Role::HalfLife => setting.half_life(decoded_type(&types[index - 1]))?,
-                Role::Distance | Role::Amount => setting.constant()?,
                 Role::Method => setting.method()?,
             }
         }
@@ -278,8 +277,15 @@ impl Setting<'_> {
     }
 
     fn alpha(&self) -> Result<()> {
+        if matches!(self.given, Arg::Literal(Literal::Interval { months: 0, days, micros }) if *days >= 0 && *micros >= 0 && days + micros.signum() as i32 > 0)
+        {
+            return Ok(());
+        }
         let value = self.value()?;
-        if value > 0.0 && value <= 1.0 { Ok(()) } else { self.refuse("a constant above 0 and up to 1") }
+        if value > 0.0 && value <= 1.0 {
+            return Ok(());
+        }
+        self.refuse("a constant above 0 and up to 1, or a half-life: an interval of days or less")
     }
 
     /// Checks for a positive distance of the times' type.
@@ -301,7 +307,8 @@ impl Setting<'_> {
 
 /// Whether the constants of a rank ask for a mean or a fraction.
 pub(super) fn is_fractional(function: &Function, call: &Call) -> bool {
-    let average = |method: &Arg| matches!(method, Arg::Literal(Literal::Utf8(name)) if name.eq_ignore_ascii_case("average"));
+    let average =
+        |method: &Arg| matches!(method, Arg::Literal(Literal::Utf8(name)) if name.eq_ignore_ascii_case("average"));
     function.index_of(Role::Method).is_some()
         && (call.args.first().is_some_and(average) || call.args.get(1) == Some(&Arg::from(true)))
 }
@@ -319,7 +326,8 @@ pub(super) fn ranked_keys(function: &Function, call: &Call, spec: &WindowSpec) -
             keys.len()
         )));
     }
-    let dense = matches!(call.args.first(), Some(Arg::Literal(Literal::Utf8(name))) if name.eq_ignore_ascii_case("dense"));
+    let dense =
+        matches!(call.args.first(), Some(Arg::Literal(Literal::Utf8(name))) if name.eq_ignore_ascii_case("dense"));
     if dense && !call.argument_order.is_empty() {
         return Err(Error::spec(
             "dense ranks among a frame's rows are whole numbers of all rows: use dense_rank(ORDER BY ...)",
@@ -364,6 +372,26 @@ pub(super) fn linear_order(function: &Function, order_by: &[OrderColumn]) -> Res
             function.name,
             keys.len()
         ))),
+    }
+}
+
+/// A half-life in time is counted along one order key of dates or times.
+pub(super) fn half_life_key(function: &Function, call: &Call, order_by: &[OrderColumn]) -> Result<()> {
+    let alpha = function.index_of(Role::Alpha).and_then(|index| call.args.get(index));
+    match (alpha, order_by) {
+        (Some(Arg::Literal(Literal::Interval { .. })), [key]) if signature::is_moment(decoded_type(&key.data_type)) => {
+            Ok(())
+        }
+        (Some(Arg::Literal(Literal::Interval { .. })), keys) => Err(Error::spec(format!(
+            "{} by a half-life in time needs one order key of dates or times, and the window has {}; order by one, or \
+             give a number of rows",
+            function.name,
+            match keys {
+                [key] => format!("{:?} of {}", key.name, key.data_type),
+                keys => format!("{} keys", keys.len()),
+            }
+        ))),
+        _ => Ok(()),
     }
 }
 

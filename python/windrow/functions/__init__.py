@@ -64,7 +64,7 @@ from .statistics import (
     variance,
 )
 from .values import any_value, first, first_value, lag, last, last_value, lead, nth_value
-from .weighted import ewm_mean, ewm_mean_by
+from .weighted import ewm_corr, ewm_cov, ewm_mean, ewm_mean_by, ewm_std, ewm_var
 
 __all__ = [
     "any",
@@ -94,8 +94,12 @@ __all__ = [
     "dense_rank",
     "entropy",
     "every",
+    "ewm_corr",
+    "ewm_cov",
     "ewm_mean",
     "ewm_mean_by",
+    "ewm_std",
+    "ewm_var",
     "fill",
     "fill_backward",
     "fill_forward",

@@ -8,6 +8,7 @@ pub(crate) mod bool_and_or;
 pub(crate) mod bounded_sum;
 pub(crate) mod count;
 pub(crate) mod ewm;
+pub(crate) mod ewm_moments;
 pub(crate) mod exact;
 pub(crate) mod histogram;
 pub(crate) mod lanes;

@@ -99,7 +99,7 @@ impl GroupId {
             (Some(LimitedSum::Double(_, limit)), (_, added)) => {
                 total_after += added;
                 // NaN is greater than any number.
-                !(total_after <= *limit)
+                total_after.is_nan() || total_after > *limit
             }
             (None, _) => false,
         };

@@ -33,7 +33,8 @@ impl MaxGap {
 
     /// Gaps of `keys` between rows whose `key` is not NULL.
     pub(crate) fn of(keys: KeyDistances, key: &ArrayRef) -> Self {
-        let placed = key.logical_nulls().map_or_else(|| BooleanBuffer::new_set(key.len()), |nulls| nulls.inner().clone());
+        let placed =
+            key.logical_nulls().map_or_else(|| BooleanBuffer::new_set(key.len()), |nulls| nulls.inner().clone());
         Self::new(keys, placed)
     }
 
@@ -55,7 +56,7 @@ impl MaxGap {
         } else {
             let (first, before, behind) = (known.before(run.start), known.before(row), known.before(run.end));
             let (begin, end) = (self.placed.before(run.start), self.placed.before(run.end));
-            let ends = (begin < end).then(|| [self.placed.row(begin), self.placed.row(end - 1)]).unwrap_or_default();
+            let ends = if begin < end { [self.placed.row(begin), self.placed.row(end - 1)] } else { [None, None] };
             [
                 if before > first { known.row(before - 1) } else { ends[0] },
                 if before < behind { known.row(before) } else { ends[1] },

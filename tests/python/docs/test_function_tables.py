@@ -35,6 +35,7 @@ ARGUMENTS = {
     "first_value": "s", "last_value": "s", "any_value": "s", "nth_value": "s, 2", "lag": "s, 2", "lead": "s",
     "percentile": "x, 0.3", "percentile_cont": "x, 0.3", "percentile_disc": "x, 0.3", "percentile_approx": "x, 0.3",
     "histogram_numeric": "x, 40", "ewm_mean": "x, 0.5", "ewm_mean_by": "x, t, 3", "count": "x",
+    "ewm_var": "x, 0.5", "ewm_std": "x, 0.5", "ewm_cov": "x, y, 0.5", "ewm_corr": "x, y, 0.5",
     "rank_with": "'average', true", "bounded_sum": "x - 10, 0, 20", "group_id": "20, 40, 3, x, 25",
 }  # fmt: skip
 LEAST = {entry["name"]: entry["min_arguments"] for entry in wr._windrow.functions()}

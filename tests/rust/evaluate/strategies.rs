@@ -116,10 +116,21 @@ impl Window {
                         (_, function_id) if quantile(function_id) && function.argument_count().0 > 1 => vec![],
                         // As many bins as there are values: then the order of merges does not matter.
                         (_, FunctionId::HistogramNumeric) => vec![vec![column, Arg::from(9)]],
-                        (_, FunctionId::EwmMean) => {
+                        (_, FunctionId::EwmMean | FunctionId::EwmVar | FunctionId::EwmStd) => {
+                            let alpha = || Arg::Literal(Literal::Float(0.3));
+                            let plain = || Arg::Literal(Literal::Boolean(false));
+                            let mut calls = vec![vec![column.clone(), alpha()], vec![column.clone(), alpha(), plain()]];
+                            if self.key == "kd" {
+                                calls.push(vec![column.clone(), self.distance(2)]);
+                                calls.push(vec![column, self.distance(2), plain()]);
+                            }
+                            calls
+                        }
+                        (_, FunctionId::EwmCov | FunctionId::EwmCorr) => {
                             let alpha = || Arg::Literal(Literal::Float(0.3));
                             let plain = Arg::Literal(Literal::Boolean(false));
-                            vec![vec![column.clone(), alpha()], vec![column, alpha(), plain]]
+                            let second = || Arg::column("finite");
+                            vec![vec![column.clone(), second(), alpha()], vec![column, second(), alpha(), plain]]
                         }
                         (_, FunctionId::EwmMeanBy) => {
                             let days = Arg::Literal(Literal::Interval { months: 0, days: 20, micros: 0 });
@@ -304,10 +315,12 @@ fn ranks(name: &str) -> Vec<Call> {
     };
     let flags: [&[bool]; 3] = [&[], &[true], &[false, true]];
     let methods = ["min", "max", "average", "ordinal"];
-    methods.iter().zip(flags.iter().cycle()).map(|(method, flags)| call(method, flags)).chain([
-        call("average", &[true, true]),
-        call("max", &[true, true]),
-    ]).collect()
+    methods
+        .iter()
+        .zip(flags.iter().cycle())
+        .map(|(method, flags)| call(method, flags))
+        .chain([call("average", &[true, true]), call("max", &[true, true])])
+        .collect()
 }
 
 /// Quantiles, whose calls need one or more fractions.
@@ -334,6 +347,10 @@ fn slack(function: &Function, call: &Call) -> f64 {
         | K::RegrIntercept
         | K::EwmMean
         | K::EwmMeanBy
+        | K::EwmVar
+        | K::EwmStd
+        | K::EwmCov
+        | K::EwmCorr
         | K::BoundedSum => {
             if large {
                 1e7

@@ -22,10 +22,10 @@ use windrow::Cancel;
 use windrow::internals::Threads;
 use windrow::internals::{
     Accumulated, Accumulator, Aggregate, And, ArgMinMax, BinList, BitwiseResult, BoolAggregate, Count, DecimalAverage,
-    DecimalSum, DoubleResult, EwmMean, ExactResult, Extremum, FloatAverage, FloatSum, FourMoments, IntegerSum, IntervalAverage, MinMax,
-    MomentAccumulator, OnOverflow, Or, PairAccumulator, PrimitiveKeys, Product, Regression, ResultReader, Retractable,
-    RowKeys, RowMask, Selective, SkewnessKurtosis, SumBounds, TieBreak, TimeClock, TotalOrd, Variance, Xor, bounded_sum, decimal_accumulator,
-    float_accumulator, integer_accumulator,
+    DecimalSum, DoubleResult, EwmMean, ExactResult, Extremum, FloatAverage, FloatSum, FourMoments, IntegerSum,
+    IntervalAverage, MinMax, MomentAccumulator, OnOverflow, Or, PairAccumulator, PrimitiveKeys, Product, Regression,
+    ResultReader, Retractable, RowKeys, RowMask, Selective, SkewnessKurtosis, SumBounds, TieBreak, TimeClock, TotalOrd,
+    Variance, Xor, bounded_sum, decimal_accumulator, float_accumulator, integer_accumulator,
 };
 
 /// The length of the longest column, which needs several words of a mask.
