@@ -112,8 +112,10 @@ pub mod internals {
     pub use crate::functions::aggregate::average::{DecimalAverage, FloatAverage, IntervalAverage};
     pub use crate::functions::aggregate::bitwise::{And, BitwiseResult, Or, Xor};
     pub use crate::functions::aggregate::bool_and_or::BoolAggregate;
+    pub use crate::functions::aggregate::bounded_sum::{DoubleResult, ExactResult, SumBounds, bounded_sum};
     pub use crate::functions::aggregate::count::Count;
     pub use crate::functions::aggregate::ewm::{EwmMean, TimeClock};
+    pub use crate::functions::aggregate::ewm_moments::{EwmClock, EwmReader, EwmResult};
     pub use crate::functions::aggregate::histogram::BinList;
     pub use crate::functions::aggregate::min_max::{Extremum, MinMax, TotalOrd};
     pub use crate::functions::aggregate::moments::MomentAccumulator;

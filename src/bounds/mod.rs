@@ -29,6 +29,7 @@
 
 pub(crate) mod block;
 pub(crate) mod calendar;
+pub(crate) mod distance;
 pub(crate) mod exclude;
 pub(crate) mod frames;
 pub(crate) mod groups;

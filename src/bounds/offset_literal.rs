@@ -91,7 +91,7 @@ pub(super) fn literal(
             Literal::Int(by) => Ok(RangeOffset::Whole(signed((*by).into()))),
             _ => refuse("give an interval of months, or a whole number of them"),
         },
-        _ => Err(unorderable(plan)),
+        _ => Err(unorderable(plan, "RANGE with an offset")),
     }
 }
 
@@ -168,11 +168,11 @@ pub(super) fn refusal(plan: &KeyPlan, offset: &str, remedy: &str) -> Error {
     ))
 }
 
-/// The error for a key that supports no offsets.
-pub(super) fn unorderable(plan: &KeyPlan) -> Error {
+/// The error for a key of which `what` cannot be a distance.
+pub(super) fn unorderable(plan: &KeyPlan, what: &str) -> Error {
+    let instead = if what.starts_with("RANGE") { "use ROWS or GROUPS, or " } else { "" };
     Error::spec(format!(
-        "RANGE with an offset needs a number, date, time or duration to order by; {:?} is {}: use ROWS or GROUPS, or \
-         order by another key",
+        "{what} needs a number, date, time or duration to order by; {:?} is {}: {instead}order by another key",
         plan.name, plan.data_type
     ))
 }

@@ -34,7 +34,7 @@ use crate::util::reserve;
 
 /// The single order key of a RANGE frame with an offset.
 #[derive(Debug, Clone)]
-pub(super) struct KeyPlan {
+pub(crate) struct KeyPlan {
     pub(super) number: usize,
     pub(super) name: String,
     /// The type of the values; for a dictionary that of its values.
@@ -74,6 +74,12 @@ impl SectionKey {
         };
         let nulls = column.logical_nulls().filter(|nulls| nulls.null_count() > 0);
         Ok(Self { keys, nulls, nulls_first: plan.options.nulls_first })
+    }
+
+    /// Whether the row's key is null.
+    #[inline]
+    pub(super) fn is_null(&self, row: usize) -> bool {
+        self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row))
     }
 
     /// The rows of partition `run` whose key is not null. The nulls lie at one side.

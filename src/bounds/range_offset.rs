@@ -53,6 +53,16 @@ pub(super) enum Target<K> {
 }
 
 impl<K> Target<K> {
+    /// The target among keys of another type.
+    #[inline]
+    pub(super) fn map<L>(self, to: impl FnOnce(K) -> L) -> Target<L> {
+        match self {
+            Self::Before => Target::Before,
+            Self::At(key) => Target::At(to(key)),
+            Self::After => Target::After,
+        }
+    }
+
     fn new(key: Option<K>, forward: bool) -> Self {
         match key {
             Some(key) => Self::At(key),

@@ -312,16 +312,21 @@ fn distance(literal: &Literal, preceding: bool) -> Option<(i128, i128)> {
 
 /// The single order key to which offsets apply.
 fn range_key(order: &[OrderColumn], timezone: &str) -> Result<KeyPlan> {
+    single_key(order, timezone, "RANGE with an offset", "order by one, or use ROWS or GROUPS")
+}
+
+/// The single order key, of which `what` is a distance.
+pub(super) fn single_key(order: &[OrderColumn], timezone: &str, what: &str, remedy: &str) -> Result<KeyPlan> {
     let [key] = order else {
         return Err(Error::spec(format!(
-            "RANGE with an offset needs exactly one ORDER BY key, and there are {}: order by one, or use ROWS or GROUPS",
+            "{what} needs exactly one ORDER BY key, and there are {}: {remedy}",
             order.len()
         )));
     };
     let data_type = decoded_type(&key.data_type).clone();
     let calendar = Calendar::new(&data_type, key_zone(&data_type, timezone, &key.name)?);
     let plan = KeyPlan { number: key.number, name: key.name.clone(), data_type, options: key.options, calendar };
-    if takes_offsets(&plan.data_type) { Ok(plan) } else { Err(unorderable(&plan)) }
+    if takes_offsets(&plan.data_type) { Ok(plan) } else { Err(unorderable(&plan, what)) }
 }
 
 /// Resolves one bound of `frame`.

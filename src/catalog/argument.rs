@@ -54,6 +54,12 @@ pub enum Role {
     Alpha,
     /// The time or distance in which a weight halves.
     HalfLife,
+    /// A constant distance of the window's order key, or NULL.
+    Distance,
+    /// What a rank gives to ties: a constant name.
+    Method,
+    /// A constant of the kind of the values before it, or NULL: a limit, or a first value.
+    Amount,
     /// Accepted and ignored: Spark's `rank(expr, ...)` arguments.
     Ignored,
 }
@@ -153,6 +159,9 @@ impl Role {
             Self::Deviation => "deviation",
             Self::Alpha => "alpha",
             Self::HalfLife => "half_life",
+            Self::Distance => "distance",
+            Self::Amount => "amount",
+            Self::Method => "method",
             Self::Ignored => "ignored",
         }
     }

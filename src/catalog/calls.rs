@@ -135,9 +135,26 @@ constructors! {
     /// Histogram of the frame's values: at most n bins, each with its centre and number of values.
     histogram_numeric(value, bins);
     /// Exponentially weighted mean: each row's weight is 1 - alpha times that of the next row.
+    ///
+    /// An interval in place of `alpha` is a half-life by the window's order key, of dates or times.
     ewm_mean(value, alpha);
     /// Exponentially weighted mean by time: the weight of earlier values halves in each half-life.
     ewm_mean_by(value, times, half_life);
+    /// Exponentially weighted variance: the weights are those of `ewm_mean`.
+    ///
+    /// `.arg(adjust)` and `.arg(bias)` are as in pandas: true and false without.
+    ewm_var(value, alpha);
+    /// Exponentially weighted standard deviation: the weights are those of `ewm_mean`.
+    ewm_std(value, alpha);
+    /// Exponentially weighted covariance of y and x: the weights are those of `ewm_mean`.
+    ewm_cov(y, x, alpha);
+    /// Exponentially weighted correlation of y and x: the weights are those of `ewm_mean`.
+    ewm_corr(y, x, alpha);
+    /// Sum along the frame that stays between two bounds: what would carry it beyond one is lost.
+    ///
+    /// `.arg(low)`, `.arg(high)` and `.arg(start)` set the bounds and the sum before the first value, which are 0, none
+    /// and 0 without.
+    bounded_sum(value);
     /// Whether all values in the frame are true.
     bool_and(condition);
     /// Whether any value in the frame is true.
@@ -159,9 +176,24 @@ constructors! {
     /// `.arg(default)` sets the default; NULL without.
     lead(value, offset);
     /// The value; NULL is replaced by linear interpolation over the order key.
+    ///
+    /// `.arg(max_gap)` leaves NULL what lies in a longer gap: the distance of its two known neighbours by the order key.
     fill(value);
+    /// The value; NULL is replaced by the last value before it, in gaps of the order key up to a distance.
+    ///
+    /// `.arg(max_gap)` sets the distance, as for [`fill`].
+    fill_forward(value);
+    /// The value; NULL is replaced by the first value after it, in gaps of the order key up to a distance.
+    ///
+    /// `.arg(max_gap)` sets the distance, as for [`fill`].
+    fill_backward(value);
     /// Increase of a counter since its previous value; NULL where it was reset.
     counter_diff(value);
+    /// Number of the row's group, from 1; a row that would pass a limit of the open group opens another.
+    ///
+    /// `max_gap` limits the distance from the row before, by the order key; [`Literal::Null`](crate::Literal::Null) for
+    /// none. Further limits are `.arg(max_span)`, `.arg(max_rows)`, `.arg(column)` and `.arg(max_sum)`, in this order.
+    group_id(max_gap);
     /// Number of the row in its partition, from 1.
     row_number();
     /// Rank with gaps: 1 plus the number of rows before the row's peers.
@@ -174,6 +206,11 @@ constructors! {
     cume_dist();
     /// Number of the row's bucket when the partition is split into n buckets of nearly equal size.
     ntile(n);
+    /// Rank with a method for ties: 'min', 'max', 'average', 'dense' or 'ordinal'; with TRUE as a fraction of the rows.
+    ///
+    /// `.arg(true)` gives fractions of the rows, for `dense` of the peer groups; a second `.arg(true)` gives NULL where
+    /// the key is NULL, and does not count such rows.
+    rank_with(method);
 }
 
 #[cfg(test)]

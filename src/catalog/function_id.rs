@@ -48,6 +48,8 @@ pub enum FunctionId {
     CumeDist,
     /// The number of the row's bucket.
     Ntile,
+    /// A rank by a method for ties.
+    RankWith,
     /// Number of rows where the argument is true.
     CountIf,
     /// Sum, NULL where it overflows.
@@ -124,10 +126,26 @@ pub enum FunctionId {
     EwmMean,
     /// The exponentially weighted mean by time.
     EwmMeanBy,
+    /// The exponentially weighted variance.
+    EwmVar,
+    /// The exponentially weighted standard deviation.
+    EwmStd,
+    /// The exponentially weighted covariance.
+    EwmCov,
+    /// The exponentially weighted correlation.
+    EwmCorr,
+    /// The running sum between two bounds.
+    BoundedSum,
     /// The value; where it is NULL, a linear interpolation.
     Fill,
+    /// The value; where it is NULL, the last one before.
+    FillForward,
+    /// The value; where it is NULL, the first one after.
+    FillBackward,
     /// The increase of a counter since the previous value.
     CounterDiff,
+    /// The number of a group of consecutive rows within limits.
+    GroupId,
     /// A user-defined aggregate.
     UserAggregate,
     /// A user-defined function of frames.

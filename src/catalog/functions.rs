@@ -31,6 +31,7 @@ const NUMBER_OF_BUCKETS: Argument = Argument::or("number of buckets", count_to(1
 const BREAKS_TIES: Argument = Argument::or("breaking of ties", Role::Flag, Constant::Boolean(false));
 const ADJUSTS: Argument = Argument::or("division by the sum of the weights", Role::Flag, Constant::Boolean(true));
 const DELIMITER: Argument = Argument::or("delimiter", Role::Delimiter, Constant::Null);
+const BIASED: Argument = Argument::or("bias", Role::Flag, Constant::Boolean(false));
 const ALPHA: Argument = Argument::required("alpha", Role::Alpha);
 const TIMES: Argument = Argument::required("times", Role::Value);
 const HALF_LIFE: Argument = Argument::required("half-life", Role::HalfLife);
@@ -38,6 +39,18 @@ const POSITION: Argument = Argument::required("position", Role::Number { least: 
 const DISTANCE: Argument = Argument::or("offset", Role::Number { least: i64::MIN }, Constant::Int(1));
 const DEFAULT: Argument = Argument::or("default", Role::Default, Constant::Null);
 const START: Argument = Argument::optional("start", Role::Start);
+const LOW: Argument = Argument::or("low", Role::Amount, Constant::Int(0));
+const HIGH: Argument = Argument::or("high", Role::Amount, Constant::Null);
+const FIRST_SUM: Argument = Argument::or("start", Role::Amount, Constant::Int(0));
+const METHOD: Argument = Argument::required("method", Role::Method);
+const AS_FRACTION: Argument = Argument::or("pct", Role::Flag, Constant::Boolean(false));
+const KEEPS_NULLS: Argument = Argument::or("keeping of NULLs", Role::Flag, Constant::Boolean(false));
+const MAX_GAP: Argument = Argument::required("max_gap", Role::Distance);
+const LONGEST_GAP: Argument = Argument::or("max_gap", Role::Distance, Constant::Null);
+const MAX_SPAN: Argument = Argument::or("max_span", Role::Distance, Constant::Null);
+const MAX_ROWS: Argument = Argument::or("max_rows", count_to(1, i64::MAX), Constant::Null);
+const SUMMED: Argument = Argument::optional("value", Role::Value);
+const MAX_SUM: Argument = Argument::or("max_sum", Role::Amount, Constant::Null);
 
 const fn count_to(least: i64, most: i64) -> Role {
     Role::Count { least, most }
@@ -223,14 +236,23 @@ pub const FUNCTIONS: &[Function] = &[
         .doc("histogram of the frame's values: at most n bins, each with its centre and number of values")
         .sensitive(OrderSensitivity::Rows)
         .distinct(Distinct::Refused),
-    aggregate("ewm_mean", FunctionId::EwmMean, &[VALUE, ALPHA, ADJUSTS], types::double)
-        .doc("exponentially weighted mean: each row's weight is 1 - alpha times that of the next row")
-        .sensitive(OrderSensitivity::Rows)
-        .nulls(NullHandling::SkippedInPlace)
-        .distinct(Distinct::Refused)
-        .argument_order(ArgumentOrder::Refused),
+    weighted("ewm_mean", FunctionId::EwmMean, &[VALUE, ALPHA, ADJUSTS], types::double)
+        .doc("exponentially weighted mean: each row's weight is 1 - alpha times that of the next row"),
     aggregate("ewm_mean_by", FunctionId::EwmMeanBy, &[VALUE, TIMES, HALF_LIFE], types::double_by_times)
         .doc("exponentially weighted mean by time: the weight of earlier values halves in each half-life")
+        .sensitive(OrderSensitivity::Rows)
+        .distinct(Distinct::Refused)
+        .argument_order(ArgumentOrder::Refused),
+    weighted("ewm_var", FunctionId::EwmVar, &[VALUE, ALPHA, ADJUSTS, BIASED], types::double)
+        .doc("exponentially weighted variance: the weights are those of ewm_mean"),
+    weighted("ewm_std", FunctionId::EwmStd, &[VALUE, ALPHA, ADJUSTS, BIASED], types::double)
+        .doc("exponentially weighted standard deviation: the weights are those of ewm_mean"),
+    weighted("ewm_cov", FunctionId::EwmCov, &[DEPENDENT, INDEPENDENT, ALPHA, ADJUSTS, BIASED], types::double_of_pairs)
+        .doc("exponentially weighted covariance of y and x: the weights are those of ewm_mean"),
+    weighted("ewm_corr", FunctionId::EwmCorr, &[DEPENDENT, INDEPENDENT, ALPHA, ADJUSTS], types::double_of_pairs)
+        .doc("exponentially weighted correlation of y and x: the weights are those of ewm_mean"),
+    aggregate("bounded_sum", FunctionId::BoundedSum, &[VALUE, LOW, HIGH, FIRST_SUM], types::bounded)
+        .doc("sum along the frame that stays between two bounds: what would carry it beyond one is lost")
         .sensitive(OrderSensitivity::Rows)
         .distinct(Distinct::Refused)
         .argument_order(ArgumentOrder::Refused),
@@ -261,12 +283,23 @@ pub const FUNCTIONS: &[Function] = &[
         .doc("value n rows before the current row, or a default where the partition has no such row"),
     offset("lead", FunctionId::Lead, &[VALUE, DISTANCE, DEFAULT], false)
         .doc("value n rows after the current row, or a default where the partition has no such row"),
-    running("fill", FunctionId::Fill, &[VALUE], types::filled)
+    running("fill", FunctionId::Fill, &[VALUE, LONGEST_GAP], types::filled)
         .doc("the value; NULL is replaced by linear interpolation over the order key")
         .window_order(WindowOrder::Linear)
         .rows_needed(RowsNeeded::Partition),
+    running("fill_forward", FunctionId::FillForward, &[VALUE, LONGEST_GAP], types::offset)
+        .doc("the value; NULL is replaced by the last value before it, in gaps of the order key up to a distance")
+        .rows_needed(RowsNeeded::Partition),
+    running("fill_backward", FunctionId::FillBackward, &[VALUE, LONGEST_GAP], types::offset)
+        .doc("the value; NULL is replaced by the first value after it, in gaps of the order key up to a distance")
+        .rows_needed(RowsNeeded::Partition),
     running("counter_diff", FunctionId::CounterDiff, &[VALUE, START], types::counter)
         .doc("increase of a counter since its previous value; NULL where it was reset"),
+    running("group_id", FunctionId::GroupId, &[MAX_GAP, MAX_SPAN, MAX_ROWS, SUMMED, MAX_SUM], types::group)
+        .doc("number of the row's group, from 1; a row that would pass a limit of the open group opens another")
+        .aliases(&["session_id"])
+        .nulls(NullHandling::Kept)
+        .own_type(),
     ranking("row_number", FunctionId::RowNumber, &[], types::rank_type)
         .doc("number of the row in its partition, from 1"),
     ranking("rank", FunctionId::Rank, &[ANY_ORDER], types::rank_type)
@@ -287,11 +320,23 @@ pub const FUNCTIONS: &[Function] = &[
     ranking("ntile", FunctionId::Ntile, &[NUMBER_OF_BUCKETS], types::bucket)
         .doc("number of the row's bucket when the partition is split into n buckets of nearly equal size")
         .rows_needed(RowsNeeded::BeforeAndCountAfter),
+    ranking("rank_with", FunctionId::RankWith, &[METHOD, AS_FRACTION, KEEPS_NULLS], types::rank_with)
+        .doc("rank with a method for ties: 'min', 'max', 'average', 'dense' or 'ordinal'; with TRUE as a fraction of the rows")
+        .rows_needed(RowsNeeded::Partition),
 ];
 
 /// An aggregate of numeric pairs.
 const fn of_pairs(name: &'static str, function_id: FunctionId, rule: Rule) -> Function {
     aggregate(name, function_id, &[DEPENDENT, INDEPENDENT], rule)
+}
+
+/// An exponentially weighted aggregate.
+const fn weighted(name: &'static str, function_id: FunctionId, arguments: &'static [Argument], rule: Rule) -> Function {
+    aggregate(name, function_id, arguments, rule)
+        .sensitive(OrderSensitivity::Rows)
+        .nulls(NullHandling::SkippedInPlace)
+        .distinct(Distinct::Refused)
+        .argument_order(ArgumentOrder::Refused)
 }
 
 /// Placeholders for user-defined functions, which are not in the table; [`UserFunction`] holds the function itself.

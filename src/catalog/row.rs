@@ -169,6 +169,11 @@ impl Function {
         Self { keeps_type: true, ..self }
     }
 
+    /// The result has a type of its own, unlike others of the family.
+    pub(super) const fn own_type(self) -> Self {
+        Self { keeps_type: false, ..self }
+    }
+
     pub(super) const fn sensitive(self, order_sensitivity: OrderSensitivity) -> Self {
         Self { order_sensitivity, ..self }
     }

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use arrow_schema::{DataType, Field, IntervalUnit, TimeUnit};
+use arrow_schema::{DECIMAL256_MAX_PRECISION, DataType, Field, IntervalUnit, TimeUnit};
 
 use super::algebra::Algebra;
 use crate::error::{Error, Result};
@@ -39,11 +39,20 @@ pub struct Modifiers {
     pub respect_nulls: bool,
     /// Lists of a frame's values are returned as list views.
     pub list_views: bool,
+    /// Constants ask for a rank that is a mean or a fraction.
+    pub fractional: bool,
 }
 
 impl Default for Modifiers {
     fn default() -> Self {
-        Self { ansi: true, distinct: false, argument_order: false, respect_nulls: false, list_views: false }
+        Self {
+            ansi: true,
+            distinct: false,
+            argument_order: false,
+            respect_nulls: false,
+            list_views: false,
+            fractional: false,
+        }
     }
 }
 
@@ -372,10 +381,51 @@ pub(super) fn counter(given: &CallTypes) -> Result<Signature> {
     Ok(signature)
 }
 
+/// The number of a group; sums are of numbers, in 76 digits or as doubles.
+pub(super) fn group(given: &CallTypes) -> Result<Signature> {
+    let limits = given.types.iter().enumerate().filter(|(index, _)| *index != 3);
+    if limits.clone().all(|(_, limit)| limit.is_null()) {
+        return Err(Error::spec(format!(
+            "{} has no limit; give a gap, a span, a number of rows, or a sum with its column",
+            given.name
+        )));
+    }
+    let inputs = match given.types.get(3) {
+        Some(_) => vec![exact_or_double(given.name, given.values(3))?],
+        None => vec![],
+    };
+    Ok(Signature { inputs, output: DataType::Int64, nullable: false, algebra: Algebra::UpdateOnly { ordered: false } })
+}
+
+/// A sum between bounds.
+pub(super) fn bounded(given: &CallTypes) -> Result<Signature> {
+    let input = exact_or_double(given.name, given.values(0))?;
+    Ok(unary(input, sum_of(given.name, given.values(0))?.output, Algebra::Mergeable))
+}
+
+/// The widest type of a number's kind: a decimal of 76 digits, or a double.
+pub(crate) fn exact_or_double(name: &str, data_type: &DataType) -> Result<DataType> {
+    Ok(match summable(name, data_type)? {
+        DataType::Float64 => DataType::Float64,
+        DataType::Decimal128(_, scale) | DataType::Decimal256(_, scale) => {
+            DataType::Decimal256(DECIMAL256_MAX_PRECISION, scale)
+        }
+        integer if integer.is_integer() => DataType::Decimal256(DECIMAL256_MAX_PRECISION, 0),
+        _ => return Err(refused(name, data_type, "a number")),
+    })
+}
+
 /// A rank or a row number, as an integer.
 #[expect(clippy::unnecessary_wraps, reason = "a rule of the catalog")]
 pub(super) fn rank_type(given: &CallTypes) -> Result<Signature> {
     Ok(placed(DataType::Int32, by_order(given)))
+}
+
+/// A rank by a method, as an integer or a double; NULL where the key is.
+#[expect(clippy::unnecessary_wraps, reason = "a rule of the catalog")]
+pub(super) fn rank_with(given: &CallTypes) -> Result<Signature> {
+    let output = if given.modifiers.fractional { DataType::Float64 } else { DataType::Int32 };
+    Ok(Signature { nullable: true, ..placed(output, by_order(given)) })
 }
 
 /// A dense rank. Within a frame it cannot be computed from the number of smaller rows, so it counts distinct values.

@@ -40,4 +40,5 @@ pub(crate) mod state_tree;
 pub(crate) mod two_stacks;
 pub(crate) mod two_stacks_fixed;
 pub(crate) mod udf_blocks;
+pub(crate) mod where_keyed;
 pub(crate) mod whole;

@@ -372,7 +372,8 @@ fn width(data_type: &DataType) -> usize {
 
 /// Whether the call's results depend on peer groups.
 fn reads_peers(call: &PlannedCall) -> bool {
-    call.function.order_sensitivity == OrderSensitivity::Peers || call.frame.needs_peers()
+    let ranks = call.function.order_sensitivity == OrderSensitivity::Peers || call.ranks_by_method();
+    ranks || call.frame.needs_peers()
 }
 
 /// The indices of the order's columns that `calls` read over sorted rows.
@@ -381,12 +382,14 @@ fn columns_read_by(order: &PlannedOrder, calls: &[&PlannedCall]) -> Vec<usize> {
     for call in calls {
         read.extend(call.args.iter().filter_map(|arg| match arg {
             PlannedArg::Column(place) => Some(*place),
+            PlannedArg::Distance(distance) => Some(distance.column()),
             PlannedArg::Literal(_) => None,
         }));
         read.extend(call.filter);
         read.extend(call.argument_order.iter().map(|key| key.number));
         read.extend(call.frame.columns());
-        if call.function.window_order == WindowOrder::Linear {
+        let reads_key = call.held || call.ranks_by_method() || call.ages_by_time();
+        if call.function.window_order == WindowOrder::Linear || reads_key {
             read.extend(order.order_by.iter().map(|key| key.number));
         }
     }

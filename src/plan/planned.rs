@@ -7,8 +7,10 @@ use arrow_array::types::Int64Type;
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::{DataType, Schema, SchemaRef};
 
+use crate::bounds::distance::OrderDistance;
 use crate::bounds::resolve::FramePlan;
 use crate::catalog::algebra::Algebra;
+use crate::catalog::argument::Role;
 use crate::catalog::function::{Family, Function, OrderSensitivity};
 use crate::catalog::signature::Signature;
 use crate::evaluate::multiset::sliding::VisitOrder;
@@ -36,6 +38,8 @@ pub(crate) struct PlannedCall {
     pub(crate) argument_order: Vec<OrderColumn>,
     pub(crate) nulls: Nulls,
     pub(crate) min_rows: Option<u64>,
+    /// It gives the value that held at a distance of the key: rows whose key is NULL hold none and have none.
+    pub(crate) held: bool,
     pub(crate) frame: FramePlan,
     /// The strategy over rows in the window's order, and the reason for it.
     pub(crate) strategy: Strategy,
@@ -56,11 +60,12 @@ pub(crate) enum OrderStability {
     UpToRounding,
 }
 
-/// An argument: the index of a column, or an array of one row to repeat.
+/// An argument: the index of a column, an array of one row to repeat, or a distance of the order key.
 #[derive(Debug, Clone)]
 pub(crate) enum PlannedArg {
     Column(usize),
     Literal(ArrayRef),
+    Distance(Arc<OrderDistance>),
 }
 
 impl PlannedCall {
@@ -76,6 +81,17 @@ impl PlannedCall {
     /// The strategy over rows in any order, and the reason for it.
     pub(crate) fn batch_strategy(&self) -> (Strategy, &'static str) {
         self.grouped.map_or((self.strategy, self.reason), |reason| (Strategy::Grouped, reason))
+    }
+
+    /// Whether it ranks by a method for ties, which reads peers and the keys that are NULL.
+    pub(crate) fn ranks_by_method(&self) -> bool {
+        self.function.index_of(Role::Method).is_some()
+    }
+
+    /// Whether its half-life is a time of the order key.
+    pub(crate) fn ages_by_time(&self) -> bool {
+        let alpha = self.function.index_of(Role::Alpha).and_then(|index| self.args.get(index));
+        matches!(alpha, Some(PlannedArg::Literal(alpha)) if matches!(alpha.data_type(), DataType::Duration(_)))
     }
 
     /// How far an aggregate's result is independent of the order of the frame's rows; `None`: not at all.

@@ -8,15 +8,18 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use super::planned::{Plan, PlannedArg, PlannedCall, PlannedOrder};
 use super::shared_passes::passes;
 use super::{choose, validate};
+use crate::bounds::distance::OrderDistance;
 use crate::bounds::resolve::FramePlan;
 use crate::catalog::argument::{Presence, Role};
-use crate::catalog::function::{ArgumentOrder, Distinct, Frames, Function, OwnFrame, WindowOrder};
+use crate::catalog::function::{ArgumentOrder, Distinct, Frames, Function, OwnFrame, RowsNeeded, WindowOrder};
 use crate::catalog::functions;
 use crate::catalog::signature::{self, Modifiers};
 use crate::error::{Error, Result};
 use crate::model::order_column::OrderColumn;
 use crate::spec::argument::Arg;
 use crate::spec::call::{Call, Nulls};
+use crate::spec::frame::{Bound, Frame};
+use crate::spec::literal::Literal;
 use crate::spec::literal_array;
 use crate::spec::options::Options;
 use crate::spec::order_key::OrderKey;
@@ -66,6 +69,9 @@ impl Plan {
             None => functions::find(&call.function).ok_or_else(|| validate::unknown_function(&call.function))?,
         };
         validate::modifiers(function, call)?;
+        if let Some(held) = held_at_distance(function, call)? {
+            return Ok(PlannedCall { held: true, ..self.resolve(spec, &held, display)? });
+        }
         let order = self.order(spec)?;
         let (args, types) = self.arguments(order, function, call)?;
         let filter = call.filter.as_ref().map(|filter| self.filter(order, filter)).transpose()?;
@@ -76,6 +82,7 @@ impl Plan {
             argument_order: !argument_order.is_empty(),
             respect_nulls: call.nulls == Nulls::Respect,
             list_views: self.options.list_views,
+            fractional: validate::is_fractional(function, call),
         };
         let nullable = function.index_of(Role::Default).map(|_| self.is_nullable_with_default(order, &args, &types));
         let mut signature = match &call.user {
@@ -86,6 +93,8 @@ impl Plan {
         let frame = self.frame(order, function, call, spec)?;
         validate::exclude(function, &frame)?;
         validate::linear_order(function, &self.orders[order].order_by)?;
+        validate::ranked_keys(function, call, spec)?;
+        validate::half_life_key(function, call, &self.orders[order].order_by)?;
         let (before, after) = choose::reach(function, call, signature.algebra, &frame, &args);
         let mut planned = PlannedCall {
             order,
@@ -98,6 +107,7 @@ impl Plan {
             argument_order,
             nulls: call.nulls,
             min_rows: call.min_rows,
+            held: false,
             frame,
             strategy: Strategy::Naive,
             reason: "it was not chosen yet",
@@ -195,16 +205,26 @@ impl Plan {
                     (PlannedArg::Column(place), field.data_type().clone())
                 }
                 Arg::Literal(value) => {
+                    let argument = function.argument(index);
+                    let name = argument.map_or("", |argument| argument.name);
+                    let role = argument.map(|argument| argument.role).filter(|_| *value != Literal::Null);
                     // The default of lag and lead is converted to the type of the value that it replaces.
                     let array = match types.first() {
                         Some(target) if default == Some(index) => {
                             validate::default(literal_array::natural(value)?.data_type(), target)?;
                             literal_array::to_one_row_as(value, target)?
                         }
+                        _ if role == Some(Role::Amount) => validate::amount(function, name, value, &types)?,
                         _ => literal_array::natural(value)?,
                     };
                     let data_type = array.data_type().clone();
-                    (PlannedArg::Literal(array), data_type)
+                    if role == Some(Role::Distance) {
+                        let (keys, zone) = (&self.orders[order].order_by, &self.options.timezone);
+                        let distance = OrderDistance::new(keys, value, name, zone)?;
+                        (PlannedArg::Distance(Arc::new(distance)), data_type)
+                    } else {
+                        (PlannedArg::Literal(array), data_type)
+                    }
                 }
             };
             args.push(arg);
@@ -218,7 +238,13 @@ impl Plan {
         for argument in function.arguments.iter().skip(args.len()) {
             match argument.presence {
                 Presence::Default(constant) if argument.role.is_setting() => {
-                    args.push(PlannedArg::Literal(literal_array::natural(&constant.into())?));
+                    let value = constant.into();
+                    args.push(PlannedArg::Literal(match argument.role {
+                        Role::Amount if value != Literal::Null => {
+                            validate::amount(function, argument.name, &value, &types)?
+                        }
+                        _ => literal_array::natural(&value)?,
+                    }));
                 }
                 _ => break,
             }
@@ -231,6 +257,7 @@ impl Plan {
         let nullable = |arg: &PlannedArg| match arg {
             PlannedArg::Column(place) => self.schema.field(self.orders[order].columns[*place]).is_nullable(),
             PlannedArg::Literal(value) => value.logical_null_count() > 0,
+            PlannedArg::Distance(_) => false,
         };
         let [value, _, default] = types else { return true };
         // A default of another type is cast, and outside ANSI mode a failed cast gives NULL.
@@ -300,6 +327,31 @@ impl Plan {
         }
         Ok(())
     }
+}
+
+/// `lag(x, INTERVAL 1 HOUR)` and `lead` as what they mean: the last value up to that distance before or after the row.
+fn held_at_distance(function: &Function, call: &Call) -> Result<Option<Call>> {
+    let RowsNeeded::Distance { before } = function.rows_needed else { return Ok(None) };
+    let Some(Arg::Literal(distance @ Literal::Interval { months, days, .. })) = call.args.get(1) else {
+        return Ok(None);
+    };
+    if call.args.get(2).is_some_and(|default| *default != Arg::Literal(Literal::Null)) {
+        return Err(Error::spec(format!(
+            "{} by an interval gives the value that held then, and takes no default; use coalesce around it",
+            function.name
+        )));
+    }
+    if call.frame.is_some() {
+        return Err(Error::spec(format!(
+            "{} looks at one row of the partition and takes no frame; leave the frame out",
+            function.name
+        )));
+    }
+    let distance = Arg::Literal(distance.clone());
+    let end = if before { Bound::Preceding(distance) } else { Bound::Following(distance) };
+    let frame = Frame::range(Bound::UnboundedPreceding, end).elapsed(*months == 0 && *days == 0);
+    let args = vec![call.args[0].clone()];
+    Ok(Some(Call { function: "last_value".into(), args, frame: Some(frame), ..call.clone() }))
 }
 
 impl PlannedOrder {

@@ -1,22 +1,24 @@
 //! Validates the parts of a call: modifiers, constants, defaults, keys and names. Every rejection says what to write
 //! instead.
 
-use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
-use arrow_cast::can_cast_types;
+use arrow_array::{Array, ArrayRef};
+use arrow_cast::{can_cast_types, cast};
 use arrow_schema::{DataType, Field, Schema};
 
 use crate::bounds::resolve::FramePlan;
-use crate::catalog::argument::{Argument, Role};
+use crate::catalog::argument::{Argument, Constant, Presence, Role};
 use crate::catalog::function::{ArgumentOrder, Distinct, Frames, Function, WindowOrder};
 use crate::catalog::{functions, signature};
 use crate::error::{Error, Result};
+use crate::functions::positional::rank_with::TieMethod;
 use crate::model::order_column::OrderColumn;
 use crate::spec::argument::Arg;
 use crate::spec::call::{Call, Nulls};
 use crate::spec::frame::Exclude;
 use crate::spec::literal::Literal;
+use crate::spec::window::WindowSpec;
 use crate::spec::{literal_array, sql_text};
 use crate::util::data_types::{children, decoded_type};
 use crate::util::suggest::did_you_mean;
@@ -155,10 +157,11 @@ pub(super) fn settings(function: &Function, call: &Call, types: &[DataType]) -> 
                 Role::Count { least, most } => setting.count(least, most)?,
                 Role::Share => setting.share()?,
                 Role::Flag => setting.flag()?,
-                Role::Delimiter => setting.constant()?,
+                Role::Delimiter | Role::Distance | Role::Amount => setting.constant()?,
                 Role::Deviation => setting.deviation()?,
                 Role::Alpha => setting.alpha()?,
                 Role::HalfLife => setting.half_life(decoded_type(&types[index - 1]))?,
+                Role::Method => setting.method()?,
             }
         }
     }
@@ -223,6 +226,7 @@ impl Setting<'_> {
 
     fn count(&self, least: i64, most: i64) -> Result<()> {
         match self.given {
+            Arg::Literal(Literal::Null) if self.argument.presence == Presence::Default(Constant::Null) => Ok(()),
             Arg::Literal(Literal::Int(value)) if (least..=most).contains(value) => Ok(()),
             _ => self.refuse(&format!("a constant whole number from {least} to {most}")),
         }
@@ -248,6 +252,13 @@ impl Setting<'_> {
         Ok(())
     }
 
+    fn method(&self) -> Result<()> {
+        match self.given {
+            Arg::Literal(Literal::Utf8(name)) if TieMethod::find(name).is_some() => Ok(()),
+            _ => self.refuse(&format!("one of '{}'", TieMethod::NAMES.join("', '"))),
+        }
+    }
+
     fn flag(&self) -> Result<()> {
         match self.given {
             Arg::Literal(Literal::Boolean(_)) => Ok(()),
@@ -266,8 +277,15 @@ impl Setting<'_> {
     }
 
     fn alpha(&self) -> Result<()> {
+        if matches!(self.given, Arg::Literal(Literal::Interval { months: 0, days, micros }) if *days >= 0 && *micros >= 0 && days + micros.signum() as i32 > 0)
+        {
+            return Ok(());
+        }
         let value = self.value()?;
-        if value > 0.0 && value <= 1.0 { Ok(()) } else { self.refuse("a constant above 0 and up to 1") }
+        if value > 0.0 && value <= 1.0 {
+            return Ok(());
+        }
+        self.refuse("a constant above 0 and up to 1, or a half-life: an interval of days or less")
     }
 
     /// Checks for a positive distance of the times' type.
@@ -287,6 +305,58 @@ impl Setting<'_> {
     }
 }
 
+/// Whether the constants of a rank ask for a mean or a fraction.
+pub(super) fn is_fractional(function: &Function, call: &Call) -> bool {
+    let average =
+        |method: &Arg| matches!(method, Arg::Literal(Literal::Utf8(name)) if name.eq_ignore_ascii_case("average"));
+    function.index_of(Role::Method).is_some()
+        && (call.args.first().is_some_and(average) || call.args.get(1) == Some(&Arg::from(true)))
+}
+
+/// Ranks that leave NULLs out have one key; dense ranks among a frame's rows are `dense_rank`.
+pub(super) fn ranked_keys(function: &Function, call: &Call, spec: &WindowSpec) -> Result<()> {
+    if function.index_of(Role::Method).is_none() {
+        return Ok(());
+    }
+    let keys = if call.argument_order.is_empty() { &spec.order_by } else { &call.argument_order };
+    if call.args.get(2) == Some(&Arg::from(true)) && keys.len() != 1 {
+        return Err(Error::spec(format!(
+            "{} gives NULL where its key is NULL, and there are {} keys; order by one, or leave the NULLs in",
+            function.name,
+            keys.len()
+        )));
+    }
+    let dense =
+        matches!(call.args.first(), Some(Arg::Literal(Literal::Utf8(name))) if name.eq_ignore_ascii_case("dense"));
+    if dense && !call.argument_order.is_empty() {
+        return Err(Error::spec(
+            "dense ranks among a frame's rows are whole numbers of all rows: use dense_rank(ORDER BY ...)",
+        ));
+    }
+    Ok(())
+}
+
+/// The constant `value` as one row of the widest type of the kind of the values before it.
+pub(super) fn amount(function: &Function, name: &str, value: &Literal, types: &[DataType]) -> Result<ArrayRef> {
+    let values = types.iter().enumerate().rev().find(|(index, _)| !function.is_setting(*index));
+    let Some((_, values)) = values else {
+        return Err(Error::spec(format!("the {name} of {} limits a column; give the column too", function.name)));
+    };
+    let kind = signature::exact_or_double(function.name, decoded_type(values))?;
+    let number = matches!(value, Literal::Int(_) | Literal::Float(_) | Literal::Decimal { .. });
+    let given = literal_array::to_one_row(value)?;
+    let found = literal_array::to_one_row_as(value, &kind).ok().filter(|_| number);
+    // Without rounding: the amount has as many digits as the values.
+    let exact = |found: &ArrayRef| cast(found, given.data_type()).is_ok_and(|back| back.to_data() == given.to_data());
+    found.filter(|found| kind.is_floating() || exact(found)).ok_or_else(|| {
+        Error::spec(format!(
+            "the {name} of {} is a number of the column's type {values}, not {}; give one, or cast the column",
+            function.name,
+            sql_text::literal_sql(value)
+        ))
+    })
+}
+
 /// A function that interpolates along the window order requires one numeric order key.
 pub(super) fn linear_order(function: &Function, order_by: &[OrderColumn]) -> Result<()> {
     let linear = |data_type: &DataType| signature::is_number(data_type) || signature::is_moment(data_type);
@@ -302,6 +372,26 @@ pub(super) fn linear_order(function: &Function, order_by: &[OrderColumn]) -> Res
             function.name,
             keys.len()
         ))),
+    }
+}
+
+/// A half-life in time is counted along one order key of dates or times.
+pub(super) fn half_life_key(function: &Function, call: &Call, order_by: &[OrderColumn]) -> Result<()> {
+    let alpha = function.index_of(Role::Alpha).and_then(|index| call.args.get(index));
+    match (alpha, order_by) {
+        (Some(Arg::Literal(Literal::Interval { .. })), [key]) if signature::is_moment(decoded_type(&key.data_type)) => {
+            Ok(())
+        }
+        (Some(Arg::Literal(Literal::Interval { .. })), keys) => Err(Error::spec(format!(
+            "{} by a half-life in time needs one order key of dates or times, and the window has {}; order by one, or \
+             give a number of rows",
+            function.name,
+            match keys {
+                [key] => format!("{:?} of {}", key.name, key.data_type),
+                keys => format!("{} keys", keys.len()),
+            }
+        ))),
+        _ => Ok(()),
     }
 }
 

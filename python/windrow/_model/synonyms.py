@@ -34,12 +34,12 @@ SPELLINGS: Final[tuple[tuple[str, str, str], ...]] = (
     (
         'wr.last_value("x").ignore_nulls().over(wr.window(order_by="t", rows=(None, 0)))',
         "last_value(x) IGNORE NULLS OVER (ORDER BY t ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)",
-        "ffill forward_fill fill_forward pad locf",
+        "ffill forward_fill pad locf",
     ),
     (
         'wr.first_value("x").ignore_nulls().over(wr.window(order_by="t", rows=(0, None)))',
         "first_value(x) IGNORE NULLS OVER (ORDER BY t ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)",
-        "bfill backward_fill fill_backward backfill",
+        "bfill backward_fill backfill",
     ),
     ('wr.fill("x")', "fill(x)", "interpolate interpolate_by"),
     ("wr.count()", "count(*)", "count_star"),

@@ -36,7 +36,7 @@ from .quantiles import (
     quantile_cont,
     quantile_disc,
 )
-from .ranking import cume_dist, dense_rank, ntile, percent_rank, rank, row_number
+from .ranking import cume_dist, dense_rank, ntile, percent_rank, rank, rank_with, row_number
 from .regression import (
     regr_avgx,
     regr_avgy,
@@ -48,7 +48,7 @@ from .regression import (
     regr_sxy,
     regr_syy,
 )
-from .running import counter_diff, fill
+from .running import bounded_sum, counter_diff, fill, fill_backward, fill_forward, group_id, session_id
 from .statistics import (
     corr,
     covar_pop,
@@ -64,7 +64,7 @@ from .statistics import (
     variance,
 )
 from .values import any_value, first, first_value, lag, last, last_value, lead, nth_value
-from .weighted import ewm_mean, ewm_mean_by
+from .weighted import ewm_corr, ewm_cov, ewm_mean, ewm_mean_by, ewm_std, ewm_var
 
 __all__ = [
     "any",
@@ -80,6 +80,7 @@ __all__ = [
     "bit_xor",
     "bool_and",
     "bool_or",
+    "bounded_sum",
     "collect_list",
     "collect_set",
     "corr",
@@ -93,13 +94,20 @@ __all__ = [
     "dense_rank",
     "entropy",
     "every",
+    "ewm_corr",
+    "ewm_cov",
     "ewm_mean",
     "ewm_mean_by",
+    "ewm_std",
+    "ewm_var",
     "fill",
+    "fill_backward",
+    "fill_forward",
     "first",
     "first_value",
     "geomean",
     "geometric_mean",
+    "group_id",
     "histogram_numeric",
     "kurtosis",
     "lag",
@@ -126,6 +134,7 @@ __all__ = [
     "quantile_cont",
     "quantile_disc",
     "rank",
+    "rank_with",
     "regr_avgx",
     "regr_avgy",
     "regr_count",
@@ -136,6 +145,7 @@ __all__ = [
     "regr_sxy",
     "regr_syy",
     "row_number",
+    "session_id",
     "skewness",
     "some",
     "std",

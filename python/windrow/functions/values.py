@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import datetime as dt
+from typing import Any
+
 from .._model.calls import Call, call
 from .._model.expressions import Column, IntoExpr, Literal, as_expr
-from ..exceptions import short_traceback
+from .._model.intervals import Interval, parse_duration
+from .._model.lengths import as_length
+from ..exceptions import SpecError, short_traceback
 
 __all__ = ["any_value", "first", "first_value", "lag", "last", "last_value", "lead", "nth_value"]
 
@@ -174,7 +179,7 @@ def nth_value(x: IntoExpr, n: IntoExpr) -> Call:
 
 
 @short_traceback
-def lag(x: IntoExpr, offset: IntoExpr = 1, default: IntoExpr = None) -> Call:
+def lag(x: IntoExpr, offset: IntoExpr | dt.timedelta = 1, default: IntoExpr = None) -> Call:
     """Return the value of the row that lies ``offset`` rows before the current one in the partition.
 
     Parameters
@@ -184,10 +189,12 @@ def lag(x: IntoExpr, offset: IntoExpr = 1, default: IntoExpr = None) -> Call:
     offset
         How many rows before; negative is after, as :func:`lead`. With ``.ignore_nulls()`` only rows count in which x
         is not null. A column of integers gives the offset of each row, and null gives null; Spark takes a
-        number only.
+        number only. A duration such as ``"1h"``, a timedelta or :func:`windrow.interval` is a distance of the order
+        key: the value that held then, that of the last row at or before that time; null before the first, and where
+        the key is null. Days and months are the calendar's, hours and timedeltas elapsed time.
     default
         What to give where there is no such row: a number, ``wr.lit("text")``, or a column, whose value is taken at the
-        current row. A string is a column's name, as everywhere.
+        current row. A string is a column's name, as everywhere. None by a distance.
 
     Returns
     -------
@@ -197,11 +204,12 @@ def lag(x: IntoExpr, offset: IntoExpr = 1, default: IntoExpr = None) -> Call:
     Raises
     ------
     SpecError
-        When the plan is made, if the window has no order or has a frame.
+        When the plan is made, if the window has no order or has a frame; by a distance, if it has not one order key of
+        dates, times or durations.
 
     Notes
     -----
-    O(1) per row.
+    O(1) per row; by a distance amortised.
 
     Examples
     --------
@@ -211,12 +219,17 @@ def lag(x: IntoExpr, offset: IntoExpr = 1, default: IntoExpr = None) -> Call:
     >>> w = wr.window(order_by="day")
     >>> wr.with_columns(table, before=wr.lag("x").over(w), after=wr.lag("x", -1, 0).over(w)).to_pydict()
     {'day': [1, 2, 3], 'x': [10, 20, 40], 'before': [None, 10, 20], 'after': [20, 40, 0]}
+    >>> import datetime as dt
+    >>> noon = dt.datetime(2024, 5, 1, 12)
+    >>> table = pa.table({"at": [noon + dt.timedelta(minutes=m) for m in (0, 50, 60, 130)], "x": [1, 2, 3, 4]})
+    >>> wr.with_columns(table, hour_ago=wr.lag("x", "1h").over(wr.window(order_by="at")))["hour_ago"].to_pylist()
+    [None, None, 1, 3]
     """
     return _offset_call("lag", x, offset, default)
 
 
 @short_traceback
-def lead(x: IntoExpr, offset: IntoExpr = 1, default: IntoExpr = None) -> Call:
+def lead(x: IntoExpr, offset: IntoExpr | dt.timedelta = 1, default: IntoExpr = None) -> Call:
     """Return the value of the row that lies ``offset`` rows after the current one in the partition.
 
     Parameters
@@ -226,10 +239,11 @@ def lead(x: IntoExpr, offset: IntoExpr = 1, default: IntoExpr = None) -> Call:
     offset
         How many rows after; negative is before, as :func:`lag`. With ``.ignore_nulls()`` only rows count in which x is
         not null. A column of integers gives the offset of each row, and null gives null; Spark takes a
-        number only.
+        number only. A duration such as ``"1h"`` is a distance of the order key, as for :func:`lag`: the value of the
+        last row at or before that time, which the last row of the partition holds on.
     default
         What to give where there is no such row: a number, ``wr.lit("text")``, or a column, whose value is taken at the
-        current row. A string is a column's name, as everywhere.
+        current row. A string is a column's name, as everywhere. None by a distance.
 
     Returns
     -------
@@ -239,11 +253,12 @@ def lead(x: IntoExpr, offset: IntoExpr = 1, default: IntoExpr = None) -> Call:
     Raises
     ------
     SpecError
-        When the plan is made, if the window has no order or has a frame.
+        When the plan is made, if the window has no order or has a frame; by a distance, if it has not one order key of
+        dates, times or durations.
 
     Notes
     -----
-    O(1) per row.
+    O(1) per row; by a distance amortised.
 
     Examples
     --------
@@ -257,10 +272,35 @@ def lead(x: IntoExpr, offset: IntoExpr = 1, default: IntoExpr = None) -> Call:
     return _offset_call("lead", x, offset, default)
 
 
-def _offset_call(function: str, x: IntoExpr, offset: IntoExpr, default: IntoExpr) -> Call:
+def _offset_call(function: str, x: IntoExpr, offset: IntoExpr | dt.timedelta, default: IntoExpr) -> Call:
+    distance = _distance(function, offset)
+    if distance is not None:
+        given = as_expr(default, f"{function}()'s default")
+        if not isinstance(given, Literal) or given.value is not None:
+            raise SpecError(
+                f"{function}() by a distance gives the value that held then, and takes no default; write "
+                f"{function}(...).over(...).fill_null(...)"
+            )
+        return call(function, x, distance)
     if isinstance(offset, str):
         offset = Column(offset)
     given = as_expr(default, f"{function}()'s default")
     if isinstance(given, Literal) and given.value is None:
         return call(function, x) if type(offset) is int and offset == 1 else call(function, x, offset)
     return call(function, x, offset, given)
+
+
+def _distance(function: str, offset: Any) -> Literal | None:
+    """Give an offset that is a duration; None for a number of rows, and for a text that is a column's name."""
+    amount = offset.value if isinstance(offset, Literal) else offset
+    if isinstance(amount, str):
+        try:
+            amount = parse_duration(amount)
+        except SpecError:
+            return None
+    elif not isinstance(amount, (dt.timedelta, Interval)):
+        given = as_expr(offset, f"{function}()") if type(amount).__module__ in ("numpy", "pandas") else None
+        if not isinstance(given, Literal) or not isinstance(given.value, (dt.timedelta, Interval)):
+            return None
+        amount = given.value
+    return as_length(amount, f"{function}(): the distance")

@@ -3,10 +3,11 @@
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Decimal128Type, Decimal256Type, Int64Type};
 use arrow_array::{Array, ArrayRef, Float64Array, Int64Array};
-use arrow_buffer::i256;
+use arrow_buffer::{NullBuffer, i256};
 use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::DataType;
 
+use crate::bounds::distance::KeyDistances;
 use crate::catalog::argument::Role;
 use crate::catalog::function::{NullHandling, RowsNeeded};
 use crate::error::{Error, Remedy, Result};
@@ -18,6 +19,7 @@ use crate::evaluate::multiset::sliding::{Multiset, MultisetFunction};
 use crate::evaluate::multiset::value_codes::ValueCodes;
 use crate::functions::aggregate::bool_and_or::BoolAggregate;
 use crate::functions::positional::lag_lead::{LagLead, OffsetBy};
+use crate::functions::positional::rank_with::{RankBy, TieMethod};
 use crate::model::aggregate::{Aggregate, Retractable};
 use crate::model::group_ids::GroupRun;
 use crate::model::order_column::OrderColumn;
@@ -74,6 +76,7 @@ impl<'a> Inputs<'a> {
                 PlannedArg::Literal(value) => {
                     broadcast::broadcast_runs(value, &[GroupRun { group: 0, end: section.rows }], threads)?
                 }
+                PlannedArg::Distance(_) => return Err(Error::internal("a distance has no values")),
             };
             args.push(match call.signature.inputs.get(args.len()) {
                 Some(input) => read_as(&column, input, ansi)?,
@@ -89,6 +92,10 @@ impl<'a> Inputs<'a> {
         let inclusion = RowMask::new(&values_of(call, &args), filter);
         let passing = RowMask::new(&[], filter);
         let order_by = &plan.orders[call.order].order_by;
+        let inclusion = match held_keys(call, order_by, section)? {
+            Some(keys) => inclusion.and(keys.inner()),
+            None => inclusion,
+        };
         Ok(Self { pass, call, section, ansi, once: false, threads, order_by, args, inclusion, passing })
     }
 
@@ -177,6 +184,31 @@ impl<'a> Inputs<'a> {
         literal_array::number(self.setting(index)?)
     }
 
+    /// The constant given for the argument at this index, if it is not NULL.
+    pub(super) fn optional(&self, index: usize) -> Option<&ArrayRef> {
+        self.setting(index).ok().filter(|value| value.logical_null_count() == 0)
+    }
+
+    /// The distance given for the argument at this index over the section, if it is not NULL.
+    pub(super) fn distance(&self, index: usize) -> Result<Option<KeyDistances>> {
+        match self.call.args.get(index) {
+            Some(PlannedArg::Distance(distance)) => Ok(Some(distance.over(self.section)?)),
+            _ => Ok(None),
+        }
+    }
+
+    /// How `rank_with` ranks.
+    pub(super) fn rank_by(&self) -> Result<RankBy> {
+        let method = self.setting(0)?.as_string_opt::<i32>().and_then(|name| TieMethod::find(name.value(0)));
+        Ok(RankBy { method: method.ok_or_else(|| self.unexpected())?, fraction: self.flag(1)? })
+    }
+
+    /// The rows that `rank_with` ranks by `keys`: all, or those where no key is NULL.
+    pub(super) fn ranked(&self, keys: &[&ArrayRef]) -> Result<RowMask> {
+        let keys: Vec<_> = if self.flag(2)? { keys.iter().map(|key| (*key).clone()).collect() } else { vec![] };
+        Ok(RowMask::new(&keys, None))
+    }
+
     /// The constant given for the argument at this index, or its default.
     pub(super) fn setting(&self, index: usize) -> Result<&ArrayRef> {
         match self.call.args.get(index) {
@@ -222,6 +254,14 @@ impl<'a> Inputs<'a> {
 
     pub(super) fn unexpected(&self) -> Error {
         Error::internal(format!("the plan reads {} as {:?}", self.call.display, self.call.signature.inputs))
+    }
+}
+
+/// Where the key of a call that gives the value held at a distance is not NULL, if it is NULL anywhere.
+pub(super) fn held_keys(call: &PlannedCall, order_by: &[OrderColumn], section: &Section) -> Result<Option<NullBuffer>> {
+    match order_by.first().filter(|_| call.held) {
+        Some(key) => Ok(section.column(key.number)?.logical_nulls().filter(|nulls| nulls.null_count() > 0)),
+        None => Ok(None),
     }
 }
 

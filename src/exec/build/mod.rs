@@ -12,7 +12,7 @@ pub(crate) mod running;
 pub(crate) mod totals;
 pub(crate) mod udf;
 
-use self::inputs::Inputs;
+use self::inputs::{Inputs, held_keys};
 use crate::bounds::frames::Frames;
 use crate::catalog::algebra::Algebra;
 use crate::catalog::function_id::FunctionId;
@@ -21,11 +21,13 @@ use crate::error::Result;
 use crate::evaluate::aggregate_evaluator::evaluator_for_retractable;
 use crate::evaluate::evaluator::Evaluator;
 use crate::evaluate::min_rows::MinRows;
+use crate::evaluate::where_keyed::WhereKeyed;
 use crate::functions::aggregate::bool_and_or::BoolAggregate;
 use crate::functions::aggregate::count::Count;
 use crate::functions::aggregate::min_max::Extremum;
 use crate::functions::positional::nth::{self, Nth};
 use crate::functions::positional::rank::{self, Rank};
+use crate::functions::positional::rank_with::RankWith;
 use crate::model::section::Section;
 use crate::plan::planned::Plan;
 use crate::spec::strategy::Strategy;
@@ -77,7 +79,10 @@ pub(crate) fn evaluator(
     threads: &Threads,
 ) -> Result<Box<dyn Evaluator>> {
     let inputs = Inputs { once, ..Inputs::new(plan, pass, section, threads)? };
-    let evaluator = dispatch(&inputs)?;
+    let evaluator = match held_keys(inputs.call, inputs.order_by, section)? {
+        Some(keys) => Box::new(WhereKeyed::new(dispatch(&inputs)?, &keys)),
+        None => dispatch(&inputs)?,
+    };
     match inputs.call.min_rows {
         None => Ok(evaluator),
         Some(rows) => {
@@ -136,8 +141,16 @@ fn dispatch(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
         FunctionId::PercentRank => ranking(rank::RankKind::PercentRank),
         FunctionId::CumeDist => ranking(rank::RankKind::CumeDist),
         FunctionId::Ntile => ranking(rank::RankKind::Ntile(u64::try_from(inputs.constant(0)?).unwrap_or(1))),
+        FunctionId::RankWith => {
+            let keys = inputs.order_by.iter().map(|key| section.column(key.number)).collect::<Result<Vec<_>>>()?;
+            Ok(Box::new(RankWith::new(section, inputs.rank_by()?, inputs.ranked(&keys)?, naive)))
+        }
         FunctionId::CollectList | FunctionId::Listagg => lists::evaluator(inputs),
-        FunctionId::Fill | FunctionId::CounterDiff => running::evaluator(inputs),
+        FunctionId::Fill
+        | FunctionId::FillForward
+        | FunctionId::FillBackward
+        | FunctionId::CounterDiff
+        | FunctionId::GroupId => running::evaluator(inputs),
         _ => aggregates::evaluator(inputs),
     }
 }

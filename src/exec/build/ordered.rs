@@ -16,7 +16,7 @@ use crate::evaluate::order_statistics::frame_order::FrameOrder;
 use crate::functions::native::{canonical, to_primitive};
 use crate::functions::ordered::mad::{Distance, Mad};
 use crate::functions::ordered::quantile::{DiscreteQuantile, InterpolatedQuantile, QuantileShares};
-use crate::functions::ordered::rank_in_frame::{RankInFrame, RelativeRank};
+use crate::functions::ordered::rank_in_frame::{RankInFrame, RankWithInFrame, RelativeRank};
 use crate::functions::ordered::value_by_order::{FirstByOrder, NthByOrder};
 use crate::model::physical_type::PhysicalType;
 use crate::model::row_mask::RowMask;
@@ -51,6 +51,12 @@ fn frame_order(inputs: &Inputs, inclusion: RowMask, keys: &[SortColumn], ranked:
 
 fn rank_in_frame(inputs: &Inputs) -> Result<Box<dyn Evaluator>> {
     use crate::functions::positional::rank::RankKind;
+    if inputs.call.function.function_id == FunctionId::RankWith {
+        let keys = inputs.argument_order()?;
+        let ranked = inputs.ranked(&keys.iter().map(|key| &key.values).collect::<Vec<_>>())?;
+        let order = frame_order(inputs, ranked.clone(), &keys, true)?;
+        return Ok(order.boxed(inputs.call.visit_order(), RankWithInFrame { by: inputs.rank_by()?, ranked }));
+    }
     let order = frame_order(inputs, inputs.inclusion.clone(), &inputs.argument_order()?, true)?;
     Ok(match inputs.call.function.function_id {
         FunctionId::RowNumber => order.boxed(inputs.call.visit_order(), RankInFrame(RankKind::RowNumber)),
@@ -175,7 +181,7 @@ fn shares(inputs: &Inputs) -> Result<Vec<f64>> {
     let share = match inputs.call.args.get(1) {
         None => return Ok(vec![0.5]),
         Some(PlannedArg::Literal(share)) => share,
-        Some(PlannedArg::Column(_)) => return Err(inputs.unexpected()),
+        Some(PlannedArg::Column(_) | PlannedArg::Distance(_)) => return Err(inputs.unexpected()),
     };
     let share = share.as_list_opt::<i32>().map_or_else(|| share.clone(), |list| list.value(0));
     Ok(cast(&share, &DataType::Float64)?.as_primitive::<Float64Type>().values().to_vec())

@@ -21,6 +21,8 @@ use arrow_array::{ArrayRef, Float64Array, Int32Array};
 use crate::error::{Error, Result};
 use crate::evaluate::order_statistics::frame_order::{FrameOrderFunction, FrameView, RankBound};
 use crate::functions::positional::rank::{Buckets, RankKind};
+use crate::functions::positional::rank_with::{Place, RankBy};
+use crate::model::row_mask::RowMask;
 
 /// An integer rank within the frame: INT, NULL for a bucket of an empty frame.
 #[derive(Debug)]
@@ -60,6 +62,44 @@ impl FrameOrderFunction for RankInFrame {
 
     fn finish(&self, answers: Self::Builder) -> Result<ArrayRef> {
         Ok(Arc::new(Int32Array::from(answers)))
+    }
+}
+
+/// A rank within the frame by a method for ties, NULL for a row that has none.
+#[derive(Debug)]
+pub(crate) struct RankWithInFrame {
+    pub(crate) by: RankBy,
+    pub(crate) ranked: RowMask,
+}
+
+impl FrameOrderFunction for RankWithInFrame {
+    type Builder = Vec<Option<f64>>;
+
+    fn builder(&self, rows: usize) -> Self::Builder {
+        Vec::with_capacity(rows)
+    }
+
+    fn evaluate(&self, row: usize, view: &mut FrameView, answers: &mut Self::Builder) -> Result<()> {
+        if !self.ranked.includes(row) {
+            answers.push(None);
+            return Ok(());
+        }
+        let mut before = |bound| view.count(row, bound);
+        let (before_peers, through) = (before(RankBound::BeforePeers)?, before(RankBound::ThroughPeers)?);
+        let place = Place {
+            before_peers,
+            before: before(RankBound::Before)?,
+            through,
+            groups_before: 0,
+            rows: view.len(),
+            groups: 0,
+        };
+        answers.push(Some(self.by.rank(place)));
+        Ok(())
+    }
+
+    fn finish(&self, answers: Self::Builder) -> Result<ArrayRef> {
+        self.by.finish(answers)
     }
 }
 

@@ -8,8 +8,8 @@
 //!
 //! As in DuckDB: a single value fills all rows; of adjacent values with equal keys the earlier one is taken; integers,
 //! decimals and timestamps are truncated. Values and keys that are NULL or not finite are not interpolated from, rows
-//! whose own key is such stay NULL, and so do results outside the type's range. Between integers by integer keys the
-//! interpolation is exact.
+//! whose own key is such stay NULL, and so do results outside the type's range, and gaps longer than a limit
+//! (`max_gap.rs`). Between integers by integer keys the interpolation is exact.
 //!
 //! Cost: two ranks and up to two selects per NULL, 4 bytes per 64 rows; the naive strategy walks from each row. A
 //! stream waits for the end of the partition.
@@ -23,6 +23,8 @@ use arrow_array::{Array, ArrayRef, PrimitiveArray, RecordBatch};
 use arrow_buffer::{ArrowNativeType, BooleanBuffer, ScalarBuffer};
 use arrow_schema::DataType;
 
+use super::max_gap::MaxGap;
+use crate::bounds::distance::KeyDistances;
 use crate::bounds::frames::Frames;
 use crate::bounds::range_key::{RangeKeys, ordered_keys};
 use crate::error::{Error, Result};
@@ -193,6 +195,7 @@ pub(crate) struct Fill<T: ArrowPrimitiveType> {
     placed: BooleanBuffer,
     /// The rows with a usable value and key.
     anchors: MaskIndex,
+    max_gap: Option<MaxGap>,
     partitions: RunIndex,
     own_end: usize,
     open: bool,
@@ -204,7 +207,13 @@ impl<T: ArrowPrimitiveType<Native: LinearValue>> Fill<T> {
     ///
     /// # Errors
     /// `T` does not fit the column's values, or the key is not numeric.
-    pub(crate) fn new(section: &Section, column: &ArrayRef, key: &ArrayRef, naive: bool) -> Result<Self> {
+    pub(crate) fn new(
+        section: &Section,
+        column: &ArrayRef,
+        key: &ArrayRef,
+        max_gap: Option<KeyDistances>,
+        naive: bool,
+    ) -> Result<Self> {
         let values = to_primitive::<T>(column)?;
         let places = Positions::new(key)?;
         let keys = key.logical_nulls();
@@ -217,6 +226,7 @@ impl<T: ArrowPrimitiveType<Native: LinearValue>> Fill<T> {
             output: column.data_type().clone(),
             limits: limits(column.data_type()),
             places,
+            max_gap: max_gap.map(|keys| MaxGap::new(keys, placed.clone())),
             placed,
             anchors: MaskIndex::new(RowMask::Mask(anchors)),
             partitions: RunIndex::new(&section.partitions),
@@ -251,6 +261,9 @@ impl<T: ArrowPrimitiveType<Native: LinearValue>> Fill<T> {
 
     /// The value for `row`.
     fn filled(&self, run: &Range<usize>, row: usize, walk: &mut MaskWalk) -> Option<T::Native> {
+        if self.max_gap.as_ref().is_some_and(|gap| !gap.is_short(&self.anchors, run, row, self.naive)) {
+            return None;
+        }
         let (low, high) = self.neighbours(run, row, walk).filter(|_| self.placed.value(row))?;
         let place = self.places.place(row, low, high);
         if place.is_degenerate() {
@@ -320,7 +333,7 @@ mod tests {
         let plan = FramePlan::resolve(Some(&Frame::entire()), &[], &|name| Err(Error::spec(name)), "UTC").unwrap();
         let frames = Frames::new(&plan, &section, 0).unwrap();
         let [fast, naive] = [false, true].map(|naive| {
-            let fill = Fill::<T>::new(&section, column, key, naive).unwrap();
+            let fill = Fill::<T>::new(&section, column, key, None, naive).unwrap();
             fill.evaluate(&frames, 0..column.len(), &Carry::default(), &Cancel::default()).unwrap()
         });
         assert_eq!(&fast, &naive);

@@ -35,6 +35,8 @@ ARGUMENTS = {
     "first_value": "s", "last_value": "s", "any_value": "s", "nth_value": "s, 2", "lag": "s, 2", "lead": "s",
     "percentile": "x, 0.3", "percentile_cont": "x, 0.3", "percentile_disc": "x, 0.3", "percentile_approx": "x, 0.3",
     "histogram_numeric": "x, 40", "ewm_mean": "x, 0.5", "ewm_mean_by": "x, t, 3", "count": "x",
+    "ewm_var": "x, 0.5", "ewm_std": "x, 0.5", "ewm_cov": "x, y, 0.5", "ewm_corr": "x, y, 0.5",
+    "rank_with": "'average', true", "bounded_sum": "x - 10, 0, 20", "group_id": "20, 40, 3, x, 25",
 }  # fmt: skip
 LEAST = {entry["name"]: entry["min_arguments"] for entry in wr._windrow.functions()}
 
@@ -48,8 +50,8 @@ def ask(row, *, over=WINDOW, frame="", alias=None, **told):
         # WITHIN GROUP's order is that of the first argument
         inside += f" ORDER BY {'y' if row.family == 'ranking' else inside.split(',')[0].split()[-1]}"
     text = f"{alias or row.name}({inside})" + " FILTER (WHERE x > 5)" * told.get("filter", False)
-    if row.name == "fill":
-        over = over.removesuffix(", id")  # its line has one key
+    if row.name in ("fill", "fill_forward", "fill_backward", "group_id"):
+        over = over.removesuffix(", id")  # distances have one key
     return f"{text}{' IGNORE NULLS' * told.get('ignore_nulls', False)} OVER ({over} {frame})"
 
 
@@ -118,7 +120,8 @@ def test_cell(row, cell):
 def builder_arguments(row):
     from windrow._parse.sql_text import parse_call
 
-    return parse_call(ask(row)).args
+    args = parse_call(ask(row)).args
+    return args[:1] if row.name == "group_id" else args  # it takes the others by name
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.title)

@@ -28,7 +28,8 @@ BOOLEANS = {"bool_and", "bool_or", "count_if"}
 INTEGERS = {"bit_and", "bit_or", "bit_xor"}
 SETTINGS = {
     "number": "2", "share": "0.3", "flag": "true", "delimiter": "'-'", "deviation": "0.05", "alpha": "0.4",
-    "half_life": "3.0", "frequency": "n", "default": "x", "start": None, "ignored": None,
+    "half_life": "3.0", "distance": "2", "amount": "3", "method": "'max'", "frequency": "n", "default": "x",
+    "start": None, "ignored": None,
 }  # fmt: skip
 
 
@@ -132,7 +133,7 @@ def test_arguments(row):
 
 AGGREGATES = [row for row in ROWS if row["family"] == "aggregate"]
 #: Of which no two orders of a few rows need differ: of three bins, say, those that are near are mostly the same.
-SELDOM = {"histogram_numeric", "ewm_mean_by"}
+SELDOM = {"histogram_numeric", "ewm_mean_by", "bounded_sum"}
 
 
 @pytest.mark.parametrize("row", AGGREGATES, ids=lambda row: row["name"])

@@ -144,6 +144,12 @@ def calls() -> None:
     assert_type(wr.sum(ExprLike()), wr.Call)
     assert_type(wr.sum(ColumnLike()).filter(ColumnLike()), wr.Call)
     assert_type(wr.ewm_mean_by("x", "t", dt.timedelta(1)), wr.Call)
+    assert_type(wr.ewm_var("x", half_life="1h", bias=True), wr.Call)
+    assert_type(wr.group_id(max_gap="30m", max_span=dt.timedelta(hours=8), max_sum=("x", 100)), wr.Call)
+    assert_type(wr.bounded_sum("x", 0, high=1.5), wr.Call)
+    assert_type(wr.rank("average", pct=True, nulls="keep"), wr.Call)
+    assert_type(wr.lag("x", dt.timedelta(hours=1)), wr.Call)
+    assert_type(wr.fill("x", max_gap=wr.interval(days=1)), wr.Call)
     assert_type(wr.first_value("x").sql, str)
 
 

@@ -77,6 +77,9 @@ impl Window {
         let literals = |values: &[i64]| values.iter().map(|&value| Arg::from(value)).collect::<Vec<_>>();
         let calls: Vec<Call> = match (function.family, function.function_id) {
             (Family::Ranking, FunctionId::Ntile) => vec![Call::new(function.name, literals(&[3]))],
+            (Family::Ranking, FunctionId::RankWith) => {
+                ranks(function.name).into_iter().chain([Call::new(function.name, [Arg::from("dense")])]).collect()
+            }
             (Family::Ranking, _) => vec![Call::new(function.name, [])],
             _ => VALUES
                 .iter()
@@ -103,17 +106,31 @@ impl Window {
                             vec![column.clone(), Arg::from(3), column.clone()],
                             vec![column.clone(), Arg::from(0)],
                             vec![column.clone(), Arg::column("i16"), column],
-                        ],
+                        ]
+                        .into_iter()
+                        .chain((self.key == "kd").then(|| vec![Arg::column(name), self.distance(2)]))
+                        .collect(),
                         (_, FunctionId::Listagg) => {
                             vec![vec![column.clone()], vec![column, Arg::Literal(Literal::Utf8(", ".into()))]]
                         }
                         (_, function_id) if quantile(function_id) && function.argument_count().0 > 1 => vec![],
                         // As many bins as there are values: then the order of merges does not matter.
                         (_, FunctionId::HistogramNumeric) => vec![vec![column, Arg::from(9)]],
-                        (_, FunctionId::EwmMean) => {
+                        (_, FunctionId::EwmMean | FunctionId::EwmVar | FunctionId::EwmStd) => {
+                            let alpha = || Arg::Literal(Literal::Float(0.3));
+                            let plain = || Arg::Literal(Literal::Boolean(false));
+                            let mut calls = vec![vec![column.clone(), alpha()], vec![column.clone(), alpha(), plain()]];
+                            if self.key == "kd" {
+                                calls.push(vec![column.clone(), self.distance(2)]);
+                                calls.push(vec![column, self.distance(2), plain()]);
+                            }
+                            calls
+                        }
+                        (_, FunctionId::EwmCov | FunctionId::EwmCorr) => {
                             let alpha = || Arg::Literal(Literal::Float(0.3));
                             let plain = Arg::Literal(Literal::Boolean(false));
-                            vec![vec![column.clone(), alpha()], vec![column, alpha(), plain]]
+                            let second = || Arg::column("finite");
+                            vec![vec![column.clone(), second(), alpha()], vec![column, second(), alpha(), plain]]
                         }
                         (_, FunctionId::EwmMeanBy) => {
                             let days = Arg::Literal(Literal::Interval { months: 0, days: 20, micros: 0 });
@@ -123,12 +140,26 @@ impl Window {
                                 vec![column, Arg::column("kd"), days],
                             ]
                         }
+                        (_, FunctionId::BoundedSum) => {
+                            let null = || Arg::Literal(Literal::Null);
+                            let float = |value: f64| Arg::Literal(Literal::Float(value));
+                            vec![
+                                vec![column.clone()],
+                                vec![column.clone(), float(-2.0), Arg::from(5), Arg::from(1)],
+                                vec![column.clone(), null(), Arg::from(3), float(-7.0)],
+                                vec![column, null()],
+                            ]
+                        }
+                        (_, FunctionId::Fill | FunctionId::FillForward | FunctionId::FillBackward) => {
+                            vec![vec![column.clone()], vec![column, self.distance(2)]]
+                        }
                         // A counter is never negative.
                         (_, FunctionId::CounterDiff) if !name.starts_with('u') || name == "utf8" => vec![],
                         (_, FunctionId::CounterDiff) => {
                             let start = Arg::Literal(Literal::Timestamp { micros: 0, zoned: false });
                             vec![vec![column.clone()], vec![column, start]]
                         }
+                        (_, FunctionId::GroupId) => vec![],
                         // The second argument is not a function of the value: ties in one are not ties in the other.
                         (_, FunctionId::MinBy | FunctionId::MaxBy) => {
                             vec![vec![column.clone(), Arg::column("k")], vec![Arg::column("k"), column]]
@@ -199,6 +230,11 @@ impl Window {
         let mut calls = Vec::new();
         match (function.family, function.function_id) {
             (Family::Ranking, FunctionId::DenseRank) => {}
+            (Family::Ranking, FunctionId::RankWith) => {
+                for call in ranks(function.name) {
+                    calls.extend(["f64", "utf8", "flag"].map(|name| call.clone().argument_order([key(name)])));
+                }
+            }
             (Family::Ranking, function_id) => {
                 let args: &[Arg] = if function_id == FunctionId::Ntile { &[Arg::from(3)] } else { &[] };
                 for keys in [vec![key("f64")], vec![key("utf8")], vec![key("flag"), key("list")]] {
@@ -218,6 +254,7 @@ impl Window {
                     calls.push(Call::new(function.name, args));
                 }
             }
+            (_, FunctionId::GroupId) => calls.extend(self.groups(function.name)),
             (_, FunctionId::Median) => {
                 calls.extend(
                     columns().map(|name| Call::new(function.name, [Arg::column(name)]).argument_order([key(name)])),
@@ -239,9 +276,51 @@ impl Window {
     }
 }
 
+impl Window {
+    /// A distance of the order key.
+    fn distance(&self, days: i32) -> Arg {
+        match self.key {
+            "kd" => Arg::Literal(Literal::Interval { months: 0, days, micros: 0 }),
+            _ => Arg::from(days),
+        }
+    }
+
+    /// Calls of `group_id` with each limit, and with all of them.
+    fn groups(&self, name: &str) -> Vec<Call> {
+        let null = || Arg::Literal(Literal::Null);
+        let distance = |days| self.distance(days);
+        let mut calls = vec![
+            vec![distance(0)],
+            vec![distance(1)],
+            vec![null(), distance(2)],
+            vec![null(), null(), Arg::from(2)],
+            vec![distance(3), distance(4), Arg::from(3), Arg::column("i16"), Arg::from(5)],
+        ];
+        for column in ["i8", "i64", "u64", "f32", "f64", "dec128", "dec256", "utf8"] {
+            calls.push(vec![null(), null(), null(), Arg::column(column), Arg::from(3)]);
+        }
+        calls.into_iter().map(|args| Call::new(name, args)).collect()
+    }
+}
+
 fn plan(batch: &RecordBatch, spec: &WindowSpec, call: &Call, strategy: Option<windrow::Strategy>) -> Plan {
     let options = Options::default().threads(1).strategy(strategy);
     Plan::new(batch.schema(), &[spec.clone().call(call.clone())], options).unwrap()
+}
+
+/// Calls of `rank_with` by each method that a frame has too, with and without the other arguments.
+fn ranks(name: &str) -> Vec<Call> {
+    let call = |method: &str, flags: &[bool]| {
+        Call::new(name, std::iter::once(Arg::from(method)).chain(flags.iter().map(|&flag| Arg::from(flag))))
+    };
+    let flags: [&[bool]; 3] = [&[], &[true], &[false, true]];
+    let methods = ["min", "max", "average", "ordinal"];
+    methods
+        .iter()
+        .zip(flags.iter().cycle())
+        .map(|(method, flags)| call(method, flags))
+        .chain([call("average", &[true, true]), call("max", &[true, true])])
+        .collect()
 }
 
 /// Quantiles, whose calls need one or more fractions.
@@ -261,7 +340,18 @@ fn slack(function: &Function, call: &Call) -> f64 {
     let large = call.args.iter().any(|arg| matches!(arg, Arg::Column(name) if name == "f64" || name == "f32"));
     match function.function_id {
         K::Skewness | K::Kurtosis | K::Corr | K::RegrR2 => 1e-9,
-        K::CovarPop | K::CovarSamp | K::RegrSxy | K::RegrSlope | K::RegrIntercept | K::EwmMean | K::EwmMeanBy => {
+        K::CovarPop
+        | K::CovarSamp
+        | K::RegrSxy
+        | K::RegrSlope
+        | K::RegrIntercept
+        | K::EwmMean
+        | K::EwmMeanBy
+        | K::EwmVar
+        | K::EwmStd
+        | K::EwmCov
+        | K::EwmCorr
+        | K::BoundedSum => {
             if large {
                 1e7
             } else {

@@ -22,10 +22,10 @@ use windrow::Cancel;
 use windrow::internals::Threads;
 use windrow::internals::{
     Accumulated, Accumulator, Aggregate, And, ArgMinMax, BinList, BitwiseResult, BoolAggregate, Count, DecimalAverage,
-    DecimalSum, EwmMean, Extremum, FloatAverage, FloatSum, FourMoments, IntegerSum, IntervalAverage, MinMax,
-    MomentAccumulator, OnOverflow, Or, PairAccumulator, PrimitiveKeys, Product, Regression, ResultReader, Retractable,
-    RowKeys, RowMask, Selective, SkewnessKurtosis, TieBreak, TimeClock, TotalOrd, Variance, Xor, decimal_accumulator,
-    float_accumulator, integer_accumulator,
+    DecimalSum, DoubleResult, EwmMean, ExactResult, Extremum, FloatAverage, FloatSum, FourMoments, IntegerSum,
+    IntervalAverage, MinMax, MomentAccumulator, OnOverflow, Or, PairAccumulator, PrimitiveKeys, Product, Regression,
+    ResultReader, Retractable, RowKeys, RowMask, Selective, SkewnessKurtosis, SumBounds, TieBreak, TimeClock, TotalOrd,
+    Variance, Xor, bounded_sum, decimal_accumulator, float_accumulator, integer_accumulator,
 };
 
 /// The length of the longest column, which needs several words of a mask.
@@ -386,6 +386,26 @@ proptest! {
         let fields = vec![Field::new("x", DataType::Float64, true), Field::new("y", DataType::Float64, true)];
         let output = DataType::List(Arc::new(Field::new("element", DataType::Struct(fields.into()), true)));
         laws(&BinList::over(&column, inclusion, ROWS, output).unwrap(), rows, cuts, &exact)?;
+    }
+
+    #[test]
+    fn bounded_sums(values in values(), floats in doubles(), filter in filters(), cuts in cuts(), low in -9..3_i64, width in 0..9_i64) {
+        let wide = cast(&(Arc::new(Int64Array::from(values)) as ArrayRef), &DataType::Decimal256(76, 0)).unwrap();
+        let (column, inclusion) = sliced(wide, &filter);
+        let (low, high) = (i256::from(low), i256::from(low + width));
+        for (low, high) in [(Some(low), Some(high)), (Some(low), None), (None, Some(high)), (None, None)] {
+            let bounds = SumBounds { low, high, start: i256::from(2_i64) };
+            let reader = ExactResult::new(bounds.start, DataType::Int64, OnOverflow::Error);
+            let sum = bounded_sum::<Decimal256Type, _>(&column, inclusion.clone(), bounds, reader).unwrap();
+            laws(&sum, column.len(), cuts, &exact)?;
+        }
+        let (column, inclusion) = sliced(Arc::new(Float64Array::from(floats)), &filter);
+        for (low, high) in [(Some(-1.5), Some(7.0)), (Some(0.0), None), (None, Some(3.0)), (None, None)] {
+            let bounds = SumBounds { low, high, start: 0.5 };
+            let reader = DoubleResult { start: bounds.start };
+            let sum = bounded_sum::<Float64Type, _>(&column, inclusion.clone(), bounds, reader).unwrap();
+            laws(&sum, column.len(), cuts, &near(1e-9))?;
+        }
     }
 
     #[test]

@@ -52,8 +52,9 @@ fn signatures(function: &Function, modifiers: Modifiers) -> Vec<(DataType, Signa
                 DataType::Int32
             }
             Role::Value | Role::Ordered => value.clone(),
-            Role::Number { .. } | Role::Count { .. } => DataType::Int64,
+            Role::Number { .. } | Role::Count { .. } | Role::Distance => DataType::Int64,
             Role::Share | Role::Alpha | Role::HalfLife => DataType::Float64,
+            Role::Method => DataType::Utf8,
             other => panic!("{}: {other:?} is not required of any function yet", function.name),
         };
         let types: Vec<_> = required.map(|argument| of_role(argument.role)).collect();
@@ -94,7 +95,8 @@ fn catalog_arguments_are_valid() {
                     (Role::Flag, Constant::Boolean(_))
                     | (Role::Deviation, Constant::Float(_))
                     | (Role::Default | Role::Delimiter, Constant::Null)
-                    | (Role::Frequency, Constant::Int(1)) => true,
+                    | (Role::Frequency | Role::Amount, Constant::Int(0 | 1))
+                    | (Role::Distance | Role::Amount | Role::Count { .. }, Constant::Null) => true,
                     (Role::Number { least }, Constant::Int(value)) => value >= least,
                     (Role::Count { least, most }, Constant::Int(value)) => (least..=most).contains(&value),
                     _ => false,

@@ -54,7 +54,7 @@ def _linear_and_identical(call: BoundCall, types: Mapping[str, T.DataType]) -> b
     if known is None:
         return False
     if known.family == "ranking":
-        return ordered
+        return ordered and not known.positions("method")  # Spark has no methods for ties
     if known.family == "offset":
         return ordered and all(_is_int32_literal(a) for a in call.args[1:2])
     shape = _shape(call)
