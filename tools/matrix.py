@@ -25,7 +25,13 @@ ROOT = Path(__file__).parent.parent
 TESTS = ["api", "differential/test_cases.py", "hosts", "model", "parse", "plan", "udf"]
 WITH = ["pytest>=8.3", "hypothesis>=6.100", "cloudpickle>=3", "tqdm>=4.66", "duckdb>=1.2"]
 # What holds on every release of Spark; the rest is about the newest.
-SPARK_TESTS = ["spark/test_releases.py", "spark/test_enable.py", "spark/test_enable_exchanges.py"]
+SPARK_TESTS = [
+    "spark/test_releases.py",
+    "spark/test_enable.py",
+    "spark/test_enable_exchanges.py",
+    "spark/test_sessions_of_others.py",
+    "spark/test_window_columns.py",
+]
 # Each with the newest pandas that it works with, on a Python that all of them know. The Connect client of 3.5 needs a
 # NumPy that is too old for the newest pyarrow.
 SPARK_RELEASES = {

@@ -45,3 +45,51 @@ def test_queries_of_a_warehouse(spark, warehouse, number):
             assert rows(ours) == found
             assert passages(executed_plan(ours)) > 0
     assert len(found) >= 3
+
+
+#: Of pandas on Spark: what it computes by windows, over a frame with the columns k, v (some null) and i.
+PANDAS = {
+    "rolling": lambda d: d.v.rolling(3).mean(),
+    "rolling by key": lambda d: d.groupby("k").v.rolling(3).sum(),
+    "deviation": lambda d: d.v.rolling(4).std(),
+    "quantile": lambda d: d.v.rolling(4).quantile(0.5),
+    "expanding": lambda d: d.v.expanding(2).max(),
+    "expanding by key": lambda d: d.groupby("k").v.expanding(2).min(),
+    "shift": lambda d: d.v.shift(2),
+    "shift by key": lambda d: d.groupby("k").v.shift(1),
+    "rank": lambda d: d.v.rank(),
+    "dense rank": lambda d: d.v.rank(method="dense"),
+    "rank by key": lambda d: d.groupby("k").v.rank(),
+    "cumsum": lambda d: d.v.cumsum(),
+    "cumsum by key": lambda d: d.groupby("k").v.cumsum(),
+    "cummax": lambda d: d.v.cummax(),
+    "ffill": lambda d: d.v.ffill(),
+    "ffill by key": lambda d: d.groupby("k").v.ffill(),
+    "bfill": lambda d: d.v.bfill(),
+    "diff": lambda d: d.v.diff(),
+    # windrow has none of these functions, and leaves them to Spark
+    "skew": lambda d: d.v.rolling(4).skew(),
+    "ewm": lambda d: d.v.ewm(alpha=0.5).mean(),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_pandas_on_spark(spark):
+    import pandas as pd
+
+    try:
+        import pyspark.pandas as ps
+    except ImportError as error:
+        pytest.skip(f"pandas on Spark does not import with this pandas: {error}")
+    rows = 40
+    values = [float(i * 7 % 11) if i % 5 else None for i in range(rows)]
+    frame = ps.from_pandas(pd.DataFrame({"k": [i % 4 for i in range(rows)], "v": values, "i": range(rows)}))
+    compared = 0
+    for name, ask in PANDAS.items():
+        expected = ask(frame).to_pandas().sort_index()
+        with wr.spark.accelerated(spark, engine="windrow"):
+            found = ask(frame).to_pandas().sort_index()
+        pd.testing.assert_series_equal(found, expected, obj=name, rtol=1e-12)
+        compared += int(found.notna().sum())
+    assert compared > 500
