@@ -66,6 +66,7 @@ from .functions import (
     covar_samp,
     cume_dist,
     dense_rank,
+    diff,
     entropy,
     every,
     ewm_mean,
@@ -76,6 +77,7 @@ from .functions import (
     geomean,
     geometric_mean,
     histogram_numeric,
+    islands,
     kurtosis,
     lag,
     last,
@@ -92,6 +94,7 @@ from .functions import (
     mode,
     nth_value,
     ntile,
+    pct_change,
     percent_rank,
     percentile,
     percentile_approx,
@@ -111,6 +114,7 @@ from .functions import (
     regr_sxy,
     regr_syy,
     row_number,
+    shift,
     skewness,
     some,
     std,
@@ -125,6 +129,7 @@ from .functions import (
     var_pop,
     var_samp,
     variance,
+    z_score,
 )
 from .settings import config
 from .udf import aggregate, partition_function, vectorized
@@ -176,6 +181,7 @@ __all__ = [
     "cume_dist",
     "dense_rank",
     "desc",
+    "diff",
     "entropy",
     "every",
     "ewm_mean",
@@ -190,6 +196,7 @@ __all__ = [
     "geometric_mean",
     "histogram_numeric",
     "interval",
+    "islands",
     "kurtosis",
     "lag",
     "last",
@@ -209,6 +216,7 @@ __all__ = [
     "ntile",
     "operator",
     "partition_function",
+    "pct_change",
     "percent_rank",
     "percentile",
     "percentile_approx",
@@ -231,6 +239,7 @@ __all__ = [
     "regr_syy",
     "row_number",
     "select",
+    "shift",
     "skewness",
     "some",
     "spark",
@@ -251,6 +260,7 @@ __all__ = [
     "when",
     "window",
     "with_columns",
+    "z_score",
 ]
 
 

@@ -13,7 +13,20 @@ from typing import Any, ClassVar, Literal as OneOf, TypeAlias, get_args
 from ..exceptions import SpecError, short_traceback, shown
 from .checks import is_tuple_of, refuse_field
 from .code_text import code_of, constructor_code
-from .expressions import EXPRESSIONS, Column, Expr, HostExpression, IntoExpr, Literal, Sql, as_expr, negated, reader_of
+from .expressions import (
+    EXPRESSIONS,
+    Column,
+    Expr,
+    HostExpression,
+    IntoCondition,
+    IntoExpr,
+    Literal,
+    Sql,
+    as_condition,
+    as_expr,
+    negated,
+    reader_of,
+)
 from .intervals import Interval, halved, length_key, parse_duration
 from .replace import replace
 from .structure import Structural
@@ -35,6 +48,7 @@ __all__ = [
     "desc",
     "following",
     "preceding",
+    "register_count",
     "window",
 ]
 
@@ -233,6 +247,44 @@ class Window(Structural):
          sum(v) OVER (PARTITION BY k ORDER BY day RANGE BETWEEN INTERVAL '30' DAY PRECEDING AND CURRENT ROW) AS sum_30d]
         """
         return self._framed("range", frame, closed=closed, centered=centered or None)
+
+    @short_traceback
+    def reset(self, condition: IntoCondition) -> Window:
+        """Give the window in which each row where a condition is true begins a partition.
+
+        Parameters
+        ----------
+        condition
+            A boolean column's name, or an expression; null counts as false. ``wr.col("x").is_null()`` resets at nulls.
+
+        Returns
+        -------
+        Window
+            With one more partition key: the count of such rows so far, along the window's order. Its frame looks at no
+            row before the last reset.
+
+        Raises
+        ------
+        SpecError
+            If the window has no order.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> import windrow as wr
+        >>> table = pa.table({"t": [1, 2, 3, 4], "x": [1, 2, 3, 4], "paid": [False, False, True, False]})
+        >>> w = wr.window(order_by="t").reset("paid")
+        >>> wr.with_columns(table, due=wr.sum("x").over(w))["due"].to_pylist()
+        [1, 3, 3, 7]
+        """
+        given = as_condition(condition, "reset()")
+        if not self.order_by:
+            raise SpecError(
+                "reset() counts along an order, and the window has none; write wr.window(..., order_by=...)"
+            )
+        frame = Frame("rows", Bound("unbounded_preceding"), Bound("current_row"))
+        count = _count_true(given, Window(self.partition_by, self.order_by, frame))
+        return replace(self, partition_by=(*self.partition_by, count))
 
     def _framed(self, units: str, frame: Any, **settings: Any) -> Any:
         exclude = None if self.frame is None or self.frame.exclude == "no_others" else self.frame.exclude
@@ -530,6 +582,15 @@ _FOREIGN_WINDOWS: list[Callable[[Any], Window | None]] = []
 def register_windows(read: Callable[[Any], Window | None]) -> None:
     """Register what reads the windows of another library: it gives None for all other values."""
     _FOREIGN_WINDOWS.append(read)
+
+
+_count_true: Callable[[Expr, Window], Expr]
+
+
+def register_count(count_true: Callable[[Expr, Window], Expr]) -> None:
+    """Register what makes the count of a window's rows for which a condition is true, a call."""
+    global _count_true
+    _count_true = count_true
 
 
 def foreign_window(value: Any) -> Window | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .._model.calls import Call, call
-from .._model.expressions import IntoExpr
+from .._model.expressions import IntoColumns, IntoExpr
 from ..exceptions import short_traceback
 
 __all__ = [
@@ -23,7 +23,7 @@ __all__ = [
 
 
 @short_traceback
-def count(*columns: IntoExpr) -> Call:
+def count(*columns: IntoColumns) -> Call:
     """Count the frame's rows, or those in which every column given is not null.
 
     Parameters
@@ -55,7 +55,7 @@ def count(*columns: IntoExpr) -> Call:
 
 
 @short_traceback
-def count_distinct(x: IntoExpr, *more: IntoExpr) -> Call:
+def count_distinct(x: IntoColumns, *more: IntoExpr) -> Call:
     """Count the frame's distinct values: ``count(x).distinct()``, under PySpark's name.
 
     Parameters
@@ -88,7 +88,7 @@ def count_distinct(x: IntoExpr, *more: IntoExpr) -> Call:
 
 
 @short_traceback
-def count_if(x: IntoExpr) -> Call:
+def count_if(x: IntoColumns) -> Call:
     """Count the frame's rows for which a condition is true; null counts as false.
 
     Parameters
@@ -118,7 +118,7 @@ def count_if(x: IntoExpr) -> Call:
 
 
 @short_traceback
-def sum(x: IntoExpr) -> Call:
+def sum(x: IntoColumns) -> Call:
     """Sum the frame's values; nulls are ignored.
 
     Parameters
@@ -155,7 +155,7 @@ def sum(x: IntoExpr) -> Call:
 
 
 @short_traceback
-def sum_distinct(x: IntoExpr) -> Call:
+def sum_distinct(x: IntoColumns) -> Call:
     """Sum the frame's distinct values: ``sum(x).distinct()``, under PySpark's name.
 
     Parameters
@@ -185,7 +185,7 @@ def sum_distinct(x: IntoExpr) -> Call:
 
 
 @short_traceback
-def try_sum(x: IntoExpr) -> Call:
+def try_sum(x: IntoColumns) -> Call:
     """Sum the frame's values, with null where the sum overflows; nulls are ignored.
 
     Parameters
@@ -214,7 +214,7 @@ def try_sum(x: IntoExpr) -> Call:
 
 
 @short_traceback
-def avg(x: IntoExpr) -> Call:
+def avg(x: IntoColumns) -> Call:
     """Average the frame's values; nulls are ignored.
 
     Parameters
@@ -243,7 +243,7 @@ def avg(x: IntoExpr) -> Call:
 
 
 @short_traceback
-def mean(x: IntoExpr) -> Call:
+def mean(x: IntoColumns) -> Call:
     """Average the frame's values: another name of :func:`avg`.
 
     Parameters
@@ -260,7 +260,7 @@ def mean(x: IntoExpr) -> Call:
 
 
 @short_traceback
-def try_avg(x: IntoExpr) -> Call:
+def try_avg(x: IntoColumns) -> Call:
     """Average the frame's values, with null where the average overflows; nulls are ignored.
 
     Parameters
@@ -289,7 +289,7 @@ def try_avg(x: IntoExpr) -> Call:
 
 
 @short_traceback
-def product(x: IntoExpr) -> Call:
+def product(x: IntoColumns) -> Call:
     """Multiply the frame's values; nulls are ignored.
 
     Parameters
@@ -320,7 +320,7 @@ def product(x: IntoExpr) -> Call:
 
 
 @short_traceback
-def geometric_mean(x: IntoExpr) -> Call:
+def geometric_mean(x: IntoColumns) -> Call:
     """Return the geometric mean of the frame's values, the n-th root of their product; nulls are ignored.
 
     Parameters
@@ -351,7 +351,7 @@ def geometric_mean(x: IntoExpr) -> Call:
 
 
 @short_traceback
-def geomean(x: IntoExpr) -> Call:
+def geomean(x: IntoColumns) -> Call:
     """Return the geometric mean: another name of :func:`geometric_mean`.
 
     Parameters

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from .._model.calls import Call, call
-from .._model.expressions import IntoExpr
+from .._model.expressions import IntoColumns, IntoExpr
 from ..exceptions import short_traceback
 
 __all__ = ["counter_diff", "fill"]
 
 
 @short_traceback
-def fill(x: IntoExpr) -> Call:
+def fill(x: IntoColumns) -> Call:
     """Return the value; nulls are replaced by linear interpolation over the order key.
 
     Parameters
@@ -46,7 +46,7 @@ def fill(x: IntoExpr) -> Call:
 
 
 @short_traceback
-def counter_diff(x: IntoExpr, start: IntoExpr = None) -> Call:
+def counter_diff(x: IntoColumns, start: IntoExpr = None) -> Call:
     """Return the increase of a counter since its previous value; null where it was reset.
 
     Parameters

@@ -6,14 +6,16 @@ import math
 from typing import Any
 
 from .._model.calls import Call, call, flag
-from .._model.expressions import IntoExpr
+from .._model.expressions import IntoColumns, IntoExpr
 from ..exceptions import SpecError, short_traceback, shown
 
 __all__ = ["ewm_mean", "ewm_mean_by"]
 
 
 @short_traceback
-def ewm_mean(x: IntoExpr, alpha: float | None = None, *, half_life: float | None = None, adjust: bool = True) -> Call:
+def ewm_mean(
+    x: IntoColumns, alpha: float | None = None, *, half_life: float | None = None, adjust: bool = True
+) -> Call:
     """Return the exponentially weighted mean of the frame's values: each row has less weight than the next.
 
     Parameters
@@ -67,7 +69,7 @@ def ewm_mean(x: IntoExpr, alpha: float | None = None, *, half_life: float | None
 
 
 @short_traceback
-def ewm_mean_by(x: IntoExpr, times: IntoExpr, half_life: IntoExpr) -> Call:
+def ewm_mean_by(x: IntoColumns, times: IntoExpr, half_life: IntoExpr) -> Call:
     """Return the exponentially weighted mean of the frame's values by time: weights halve with each half-life.
 
     Parameters

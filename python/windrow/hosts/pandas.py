@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -74,15 +75,16 @@ class PandasHost(QueryHost):
         names = names_of(frame)
         # the names of such labels alone say what the plan is
         plain = all(type(label) is str for label in frame.columns)
+        select = partial(self.selected, frame)
         check = None if plain else lambda outputs: refuse_numbers(outputs, frame, names)
         try:
-            return plan_items(items, named, names, selecting=selecting, check=check)
+            return plan_items(items, named, names, selecting=selecting, check=check, select=select)
         except SpecError as error:
             of_index = _level_names(frame, names)
             if error.column not in of_index:
                 raise
         with _index_level_hint(frame):
-            outputs = read_items(items, named, names, selecting=selecting)
+            outputs = read_items(items, named, names, selecting=selecting, select=select)
             plan = plan_steps(outputs, [*names, *of_index], selecting=selecting)
         # the levels stay in the index
         passed = tuple((name, i) for name, i in plan.project.columns if not len(names) <= i < plan.width)
