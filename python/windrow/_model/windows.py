@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -27,7 +26,8 @@ from .expressions import (
     negated,
     reader_of,
 )
-from .intervals import Interval, halved, length_key, parse_duration
+from .intervals import Interval, halved, length_key
+from .offsets import as_offset, name_of_frame
 from .replace import replace
 from .structure import Structural
 
@@ -295,7 +295,7 @@ class Window(Structural):
             return made[0]
         if not frames:
             raise SpecError(f"{units}([]): a list of frames names at least one")
-        return Windows(tuple(made), tuple(map(_suffix, frames)))
+        return Windows(tuple(made), tuple(map(name_of_frame, frames)))
 
     def is_sql(self) -> bool:
         """Whether SQL can say all of the window: it has no ``min_rows``, open bounds or days of elapsed time."""
@@ -340,17 +340,6 @@ class Windows:
     windows: tuple[Window, ...]
     #: What follows the name of a call over each.
     suffixes: tuple[str, ...]
-
-
-def _suffix(frame: Any) -> str:
-    """Name a frame."""
-    parts = []
-    for bound in frame if isinstance(frame, tuple) else (frame,):
-        if isinstance(bound, dt.timedelta):
-            parts.append(f"{bound.days}d" if bound == dt.timedelta(bound.days) else f"{bound.total_seconds():g}s")
-        else:
-            parts.append("unbounded" if bound is None else "".join(str(bound).split()))
-    return "_".join(parts)
 
 
 #: What may stand where an order key is asked for.
@@ -547,7 +536,7 @@ def preceding(offset: IntoExpr = None) -> Bound:
     >>> wr.with_columns(table, c=wr.count().over(w))["c"].to_pylist()
     [1, 2, 1, 4]
     """
-    return Bound("unbounded_preceding") if offset is None else Bound("preceding", _offset(offset))
+    return Bound("unbounded_preceding") if offset is None else Bound("preceding", as_offset(offset))
 
 
 @short_traceback
@@ -573,7 +562,7 @@ def following(offset: IntoExpr = None) -> Bound:
     >>> wr.with_columns(table, c=wr.count().over(w))["c"].to_pylist()
     [4, 3, 2, 1]
     """
-    return Bound("unbounded_following") if offset is None else Bound("following", _offset(offset))
+    return Bound("unbounded_following") if offset is None else Bound("following", as_offset(offset))
 
 
 _FOREIGN_WINDOWS: list[Callable[[Any], Window | None]] = []
@@ -654,7 +643,7 @@ def relative(value: Any, *, start: bool) -> Bound:
         return value
     if value is None:
         return Bound("unbounded_preceding" if start else "unbounded_following")
-    offset = _offset(value)
+    offset = as_offset(value)
     if not isinstance(offset, Literal):
         return Bound("following", offset)
     amount = offset.value
@@ -707,7 +696,7 @@ def _length(length: Any, closed: Closed | None, centered: bool, exclude: Exclude
     """Give the RANGE frame of a length that ends at the current row, or lies around it."""
     if closed is not None and closed not in get_args(Closed):
         raise SpecError(f"closed={shown(closed)} is unknown; write one of {', '.join(map(repr, get_args(Closed)))}")
-    offset = _offset(length)
+    offset = as_offset(length)
     if isinstance(offset, Literal) and _sign(Bound("following", offset)) != 1:
         raise SpecError(
             f"range={shown(length)}: a length is greater than 0, and bounds are a pair (start, end), such as "
@@ -790,28 +779,6 @@ def _negated(given: Any, bound: Bound) -> str:
     if isinstance(given, Bound):
         return f"wr.preceding({bound.offset})"
     return repr(-given) if isinstance(given, (int, float, Decimal, dt.timedelta, Interval)) else f"-{given!r}"
-
-
-def _offset(value: Any) -> Expr:
-    if isinstance(value, str):
-        return Literal(parse_duration(value))
-    if isinstance(value, (Column, Sql, HostExpression)):
-        return value
-    amount = value.value if isinstance(value, Literal) else value
-    if isinstance(amount, str):
-        return Literal(parse_duration(amount))
-    expression = as_expr(amount, "a frame's bound")
-    if not isinstance(expression, Literal):
-        return expression
-    amount = expression.value
-    if isinstance(amount, bool) or not isinstance(amount, (int, float, Decimal, dt.timedelta, Interval)):
-        raise SpecError(
-            f"{shown(amount)} cannot bound a frame; write a number, a duration such as '7 days', a timedelta, "
-            "wr.interval(...), wr.col('name') or None for unbounded"
-        )
-    if amount.is_nan() if isinstance(amount, Decimal) else isinstance(amount, float) and math.isnan(amount):
-        raise SpecError("NaN cannot bound a frame")
-    return expression
 
 
 def _signed(bound: Bound) -> tuple[str, Any] | None:
