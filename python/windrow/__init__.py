@@ -11,9 +11,19 @@ Without a frame, a window has the default frame of SQL and Spark: with an order,
 ties (a running total); without an order, the whole partition.
 """
 
+import os as _os
 import sys as _sys
 from typing import TYPE_CHECKING
 
+try:
+    from . import _windrow as _windrow
+except ImportError as _error:
+    if _os.path.exists(__file__):
+        raise
+    raise ImportError(
+        "windrow has a native module, which Python cannot import from a zip file, such as a wheel in --py-files: "
+        f"{_os.path.dirname(__file__)}; install the wheel, or send an environment that has it by --archives"
+    ) from _error
 from . import (
     functions as functions,
     hosts as hosts,  # registers windrow's own

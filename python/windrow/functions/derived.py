@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from operator import index
 from typing import Any
 
 from .._model.calls import Call, call
@@ -176,7 +177,7 @@ def z_score(x: IntoColumns, *, ddof: int = 1) -> Formula:
     >>> wr.with_columns(table, z=wr.z_score("x", ddof=0).over())["z"].to_pylist()
     [-0.9258200997725515, -0.4629100498862757, 1.38873014965882...]
     """
-    if isinstance(ddof, bool) or ddof not in (0, 1):
+    if type(ddof) is not int or ddof not in (0, 1):
         raise SpecError(
             f"z_score(): ddof={shown(ddof)} is neither 1, for a sample's deviation, nor 0, for a population's"
         )
@@ -247,10 +248,12 @@ def islands(x: IntoColumns, *more: IntoExpr) -> Formula:
 
 def _rows(n: Any, role: str) -> int:
     """Check a number of rows."""
-    number = n if isinstance(n, int) and not isinstance(n, bool) else getattr(n, "__index__", lambda: None)()
-    if number is None or isinstance(n, bool):
-        raise SpecError(f"{role}: {shown(n)} is no number of rows, such as 1 or -1")
-    return int(number)
+    try:
+        if not isinstance(n, bool):
+            return index(n)  # numpy's integers count as well
+    except TypeError:
+        pass
+    raise SpecError(f"{role}: {shown(n)} is no number of rows, such as 1 or -1")
 
 
 def _before(x: IntoColumns, n: int, function: str) -> tuple[Any, Call]:

@@ -50,7 +50,7 @@ def words() -> None:
 
 
 def arguments() -> None:
-    wr.sum(["x"])  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    wr.sum([wr.asc("x")])  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     wr.sum({"x": 1})  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     wr.sum(PolarsLike())  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     wr.sum()  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
