@@ -2,6 +2,7 @@
 
 import math
 import random
+from functools import partial
 
 import pyarrow as pa
 import pytest
@@ -268,6 +269,99 @@ def test_a_reset_cuts_every_frame():
         'wr.window(["k", wr.expr("count_if(flag) OVER (PARTITION BY k ORDER BY t ROWS BETWEEN UNBOUNDED PRECEDING AND '
         'CURRENT ROW)")], "t")'
     ).replace('"', "'")
+
+
+WEIGHTS = [[0.5, 1, 2.25, -1, 3], "triang", "bartlett", "hann", "hamming", "blackman", ("gaussian", 1.5)]
+
+
+@pytest.mark.parametrize("weights", WEIGHTS, ids=str)
+@pytest.mark.parametrize("rows", [5, (-2, 2), (1, 5)], ids=str)
+def test_weighted_sums_and_means(weights, rows):
+    """As pandas' ``rolling(win_type=...)``, which takes its windows of scipy, whose formulas are these."""
+    first = -4 if rows == 5 else rows[0]
+    places = range(5)
+    named = {
+        "triang": [1 / 3, 2 / 3, 1, 2 / 3, 1 / 3],
+        "bartlett": [0, 0.5, 1, 0.5, 0],
+        "hann": [0.5 - 0.5 * math.cos(math.pi * i / 2) for i in places],
+        "hamming": [0.54 - 0.46 * math.cos(math.pi * i / 2) for i in places],
+        "blackman": [0.42 - 0.5 * math.cos(math.pi * i / 2) + 0.08 * math.cos(math.pi * i) for i in places],
+        ("gaussian", 1.5): [math.exp(-((i - 2) ** 2) / 4.5) for i in places],
+    }
+    factors = weights if isinstance(weights, list) else named[weights]
+    compared = known = 0
+
+    def answer(parts, mean, least):
+        made = []
+        for i in range(len(parts)):
+            pairs = [
+                (parts[i + first + j]["x"], factors[j])
+                for j in places
+                if 0 <= i + first + j < len(parts) and parts[i + first + j]["x"] is not None
+            ]
+            total, whole = sum(x * w for x, w in pairs), sum(w for _, w in pairs)
+            value = total if not mean else total / whole if whole else None
+            made.append(value if len(pairs) >= max(least, 1) else None)
+        return made
+
+    same = partial(equal, types=False, signed_zeros=False, rel=1e-9, absolute=1e-9)
+    for _, data in tables("finite"):
+        for least in (0, 5):
+            window = wr.window("k", "t", rows=rows, min_rows=least)
+            for function, mean in ((wr.sum, False), (wr.mean, True)):
+                found = wr.select(data, y=function("x", weights=weights).over(window))["y"].to_pylist()
+                expected = by_partition(data, lambda rows, mean=mean, least=least: answer(rows, mean, least))
+                assert not differences(found, expected, same)
+                compared += len(found)
+                known += sum(f is not None for f in found)
+    assert compared == 4 * sum(SIZES)
+    assert known > 150
+
+
+def test_weights_are_pandas_and_scipys():
+    pytest.importorskip("scipy.signal")
+    rng = random.Random(SEED)
+    data = table(rng, 80, "finite")
+    compared = 0
+    for n in (1, 6, 7):
+        for weights in ("triang", "bartlett", "hann", "hamming", "blackman", ("gaussian", 2.5)):
+            name, settings = (weights, {}) if isinstance(weights, str) else (weights[0], {"std": weights[1]})
+            for least in (1, n):
+                for method in ("sum", "mean"):
+
+                    def answer(rows, name=name, settings=settings, least=least, method=method, n=n):
+                        values = pd.Series([r["x"] for r in rows], dtype=float)
+                        made = getattr(values.rolling(n, win_type=name, min_periods=least), method)(**settings)
+                        return [None if math.isnan(v) else v for v in made]
+
+                    window = wr.window("k", "t", rows=n, min_rows=least)
+                    item = getattr(wr, method)("x", weights=weights).over(window)
+                    found = wr.select(data, y=item)["y"].to_pylist()
+                    expected = by_partition(data, answer)
+                    pairs = list(zip(found, expected, strict=True))
+                    wrong = [p for p in pairs if not equal(*p, rel=1e-9, absolute=1e-9)]
+                    # these are 0 at their ends, where scipy's are nearly that, and pandas divides by them
+                    ends = weights in ("bartlett", "hann", "blackman") and method == "mean"
+                    assert not wrong or ends, (weights, n, wrong)
+                    compared += len(pairs)
+    assert compared > 4500
+
+
+def test_weights_that_do_not_go_with_the_frame():
+    data = pa.table({"t": [1, 2], "x": [1, 2]})
+    window = wr.window(order_by="t")
+    for frame in (window, window.rows((None, 0)), window.range((-1, 0)), window.rows((0, wr.col("x")))):
+        with pytest.raises(wr.SpecError, match="weights belong to the rows of a frame of fixed length"):
+            wr.sum("x", weights="triang").over(frame)
+    with pytest.raises(wr.SpecError, match="2 weights do not go with a frame of 3 rows"):
+        wr.mean("x", weights=[1, 2]).over(window.rows(3))
+    for weights in ("gaussian", [], ["a"], [math.nan], ("gaussian", -1.0), 3, {"x": 1}):
+        with pytest.raises(wr.SpecError):
+            wr.mean("x", weights=weights)
+    long = wr.select(data, y=wr.mean("x", weights="triang").over(window.rows(300)))["y"].to_pylist()
+    assert long[0] == 1.0
+    both = wr.select(data, wr.sum(["x", "t"], weights=[1, 2]).over(window.rows(2)).alias("{name}_w"))
+    assert both.to_pydict() == {"x_w": [2.0, 5.0], "t_w": [2.0, 5.0]}
 
 
 def test_several_columns_and_several_frames():
