@@ -426,21 +426,36 @@ def test_mistakes():
         wr.select(tiny, wr.diff("x").over(window))
 
 
-def test_streams_and_spark_answer_the_same(oracle_spark):
+ITEMS = {
+    "d": wr.diff("x", 2).over(W),
+    "p": wr.pct_change("x").over(W),
+    "z": wr.z_score("x").over(W.rows(5)),
+    "i": wr.islands("x").over(W),
+    "r": wr.sum("x").over(W.reset("flag")),
+    "m": wr.mean("x", weights="triang").over(W.rows(3, centered=True)),
+}
+
+
+def test_streams_answer_the_same():
+    data = table(random.Random(SEED), 200, "finite").sort_by([("k", "ascending"), ("t", "ascending")])
+    expected = wr.select(data, ITEMS).to_pydict()
+    compared = 0
+    for sort in (None, True):
+        for name, item in ITEMS.items():
+            found = wr.select(data.to_reader(7), {name: item}, sort=sort).read_all()[name].to_pylist()
+            assert not differences(found, expected[name], equal_loosely), name
+            compared += len(found)
+    assert compared == 2 * 6 * 200
+
+
+def test_spark_answers_the_same(oracle_spark):
     from support.spark_sessions import frame_of
 
     data = table(random.Random(SEED), 200, "finite").sort_by([("k", "ascending"), ("t", "ascending")])
-    items = {
-        "d": wr.diff("x", 2).over(W),
-        "p": wr.pct_change("x").over(W),
-        "z": wr.z_score("x").over(W.rows(5)),
-        "i": wr.islands("x").over(W),
-        "r": wr.sum("x").over(W.reset("flag")),
-    }
-    expected = wr.select(data, "k", "t", items).to_pydict()
-    found = wr.select(frame_of(oracle_spark, data), "k", "t", items).orderBy("k", "t").collect()
+    expected = wr.select(data, "k", "t", ITEMS).to_pydict()
+    found = wr.select(frame_of(oracle_spark, data), "k", "t", ITEMS).orderBy("k", "t").collect()
     compared = 0
     for name, values in expected.items():
         assert not differences([row[name] for row in found], values, equal_loosely), name
         compared += len(values)
-    assert compared == 7 * 200
+    assert compared == 8 * 200
