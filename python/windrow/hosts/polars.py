@@ -35,6 +35,7 @@ class PolarsSelectors:
 
     def is_selector(self, value: Any) -> bool:
         """Whether a Polars expression chooses columns, and computes nothing."""
+        within_limits(value)  # Polars would walk through an expression of any size
         return bool(value.meta.has_multiple_outputs() and value.meta.is_column_selection())
 
     def selected(self, value: Any, schema: Any) -> list[str]:
