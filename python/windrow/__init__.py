@@ -11,9 +11,19 @@ Without a frame, a window has the default frame of SQL and Spark: with an order,
 ties (a running total); without an order, the whole partition.
 """
 
+import os as _os
 import sys as _sys
 from typing import TYPE_CHECKING
 
+try:
+    from . import _windrow as _windrow
+except ImportError as _error:
+    if _os.path.exists(__file__):
+        raise
+    raise ImportError(
+        "windrow has a native module, which Python cannot import from a zip file, such as a wheel in --py-files: "
+        f"{_os.path.dirname(__file__)}; install the wheel, or send an environment that has it by --archives"
+    ) from _error
 from . import (
     functions as functions,
     hosts as hosts,  # registers windrow's own
@@ -67,6 +77,7 @@ from .functions import (
     covar_samp,
     cume_dist,
     dense_rank,
+    diff,
     entropy,
     every,
     ewm_corr,
@@ -84,6 +95,7 @@ from .functions import (
     geometric_mean,
     group_id,
     histogram_numeric,
+    islands,
     kurtosis,
     lag,
     last,
@@ -100,6 +112,7 @@ from .functions import (
     mode,
     nth_value,
     ntile,
+    pct_change,
     percent_rank,
     percentile,
     percentile_approx,
@@ -121,6 +134,7 @@ from .functions import (
     regr_syy,
     row_number,
     session_id,
+    shift,
     skewness,
     some,
     std,
@@ -135,6 +149,7 @@ from .functions import (
     var_pop,
     var_samp,
     variance,
+    z_score,
 )
 from .settings import config
 from .udf import aggregate, partition_function, vectorized
@@ -187,6 +202,7 @@ __all__ = [
     "cume_dist",
     "dense_rank",
     "desc",
+    "diff",
     "entropy",
     "every",
     "ewm_corr",
@@ -208,6 +224,7 @@ __all__ = [
     "group_id",
     "histogram_numeric",
     "interval",
+    "islands",
     "kurtosis",
     "lag",
     "last",
@@ -227,6 +244,7 @@ __all__ = [
     "ntile",
     "operator",
     "partition_function",
+    "pct_change",
     "percent_rank",
     "percentile",
     "percentile_approx",
@@ -251,6 +269,7 @@ __all__ = [
     "row_number",
     "select",
     "session_id",
+    "shift",
     "skewness",
     "some",
     "spark",
@@ -271,6 +290,7 @@ __all__ = [
     "when",
     "window",
     "with_columns",
+    "z_score",
 ]
 
 

@@ -8,7 +8,7 @@ from ._model.calls import Call, Derived
 from ._model.expressions import IntoCondition, as_condition
 from ._parse.sql_text import expr
 from .api import explain, select, sql, with_columns
-from .exceptions import short_traceback
+from .exceptions import SpecError, short_traceback
 from .hosts.base import host_of
 from .hosts.explanation import Explanation
 from .hosts.query import QueryHost, filtered
@@ -109,6 +109,8 @@ class Accessor(Generic[F]):
         item: Any = expr(condition) if isinstance(condition, str) else condition
         if not isinstance(item, (Call, Derived)):
             item = as_condition(item, "filter()")
+        elif item.several is not None:
+            raise SpecError(f"filter() takes one condition, and {item.sql} is several columns; join them by & or |")
         host = host_of(self._frame)
         assert isinstance(host, QueryHost), "the frames of both libraries answer queries"
         made: F = filtered(host, self._frame, item)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 from ._execute.arrow_columns import empty_table
 from ._execute.stream import Operator as _Operator, stream_operator
-from ._model.expressions import is_instance_by_name
+from ._model.expressions import is_instance_by_name, selected
 from ._model.names import columns_named, quoted
 from ._model.replace import replace
 from ._parse.items import read_items
@@ -548,7 +548,7 @@ def operator(exprs: SparkItems, schema: SchemaLike | FrameLike, *, sort: bool | 
     [[3, 7, 5]]
     """
     arrow, host_schema, timezone = schema_of(schema)
-    outputs = read_items([exprs], {}, arrow.names)
+    outputs = read_items([exprs], {}, arrow.names, select=lambda selector: selected(selector, arrow))
     if any(o.item is None for o in outputs) or not outputs:
         raise SpecError("operator() takes at least one window call")
     options = current()

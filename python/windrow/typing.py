@@ -18,8 +18,10 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 
 from ._execute.explained_call import ExplainedCall
 from ._execute.run_metrics import Measured, Metrics
-from ._model.calls import Call, Calls, Derived
-from ._model.expressions import Column, Expr, IntoCondition, IntoExpr, Literal, Sql
+from ._model.calls import Call, Derived
+from ._model.expressions import Column, Expr, IntoColumns, IntoCondition, IntoExpr, Literal, Sql
+from ._model.formulas import Formula
+from ._model.placing import Calls
 from ._model.protocols import LiteralValue, NumpyArray, NumpyScalar, PolarsExpr, SparkColumn, SparkWindow
 from ._model.windows import Bound, Closed, Exclude, Frame, IntoBound, IntoOrder, Nulls, Order, Window, Windows
 from .hosts.explanation import Explanation
@@ -44,10 +46,12 @@ __all__ = [
     "ExplainedCall",
     "Explanation",
     "Expr",
+    "Formula",
     "Frame",
     "FrameLike",
     "IntoArray",
     "IntoBound",
+    "IntoColumns",
     "IntoCondition",
     "IntoDataType",
     "IntoExpr",

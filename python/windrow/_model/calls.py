@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any, ClassVar, Protocol, overload
+from typing import Any, ClassVar, Protocol
 
 from ..exceptions import SpecError, short_traceback, shown
 from .catalog import Function, function_of
@@ -15,37 +15,28 @@ from .code_text import constructor_code
 from .conversions import converted
 from .expressions import (
     EXPRESSIONS,
+    PLACE,
     Column,
+    Columns,
     Expr,
     HostExpression,
+    IntoColumns,
     IntoCondition,
-    IntoExpr,
     Item,
     Literal,
     Scalar,
     Sql,
+    as_columns,
     as_condition,
     as_expr,
     reads_back,
 )
 from .names import identifier
 from .operators import checked_name
-from .protocols import SparkWindow
+from .placing import Placeable
 from .replace import replace
 from .structure import ALIAS
-from .windows import (
-    Closed,
-    Exclude,
-    IntoBound,
-    IntoOrder,
-    Order,
-    Window,
-    Windows,
-    as_order,
-    as_sequence,
-    foreign_window,
-    window as make_window,
-)
+from .windows import IntoOrder, Order, Window, as_order, as_sequence, register_count
 
 __all__ = ["Call", "Derived", "UserFunction", "expressions_of"]
 
@@ -64,7 +55,7 @@ class UserFunction(Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Call(Item):
+class Call(Item, Placeable["Call"]):
     """A call of a window function. Made by the functions of this package, such as ``wr.sum("x")``.
 
     Every method gives a new call and leaves this one as it is, so a call may be kept and used over several windows.
@@ -92,6 +83,8 @@ class Call(Item):
         :func:`~windrow._model.result_columns.result_column` has made it.
     nesting
         How many levels of calls there are, and how many calls, this one among them.
+    several
+        The columns for each of which the call stands, where it was given several.
     """
 
     function: str
@@ -105,6 +98,7 @@ class Call(Item):
     user: UserFunction | None = None
     result_column: str | None = field(default=None, init=False, compare=False)
     nesting: tuple[int, int] = field(default=(1, 1), init=False, compare=False)
+    several: Columns | None = field(default=None, init=False, compare=False)
 
     def __post_init__(self) -> None:
         """Refuse what no call has, and calls nested too deep."""
@@ -135,6 +129,7 @@ class Call(Item):
                 "the inner ones first, by a with_columns of their own"
             )
         object.__setattr__(self, "nesting", (levels + 1, calls + 1))
+        object.__setattr__(self, "several", _several(expressions_of(self)))
 
     @short_traceback
     def filter(self, condition: IntoCondition) -> Call:
@@ -241,97 +236,16 @@ class Call(Item):
         flat = [k for key in keys for k in as_sequence(key)]
         return replace(self, argument_order=tuple(as_order(k) for k in flat))
 
-    @overload
-    def over(self, window: Windows) -> Calls: ...
+    @property
+    def label(self) -> str:
+        """What the names of its results over several windows begin with."""
+        if self.name is not None:
+            return self.name
+        return self.sql if self.several is None else self.sql.replace(str(self.several), PLACE)
 
-    @overload
-    def over(
-        self,
-        window: Window | SparkWindow | IntoExpr | Sequence[IntoExpr] = None,
-        *keys: IntoExpr,
-        order_by: IntoOrder | Sequence[IntoOrder] = None,
-        rows: int | tuple[IntoBound, IntoBound] | None = None,
-        range: IntoExpr | tuple[IntoBound, IntoBound] = None,
-        groups: tuple[IntoBound, IntoBound] | None = None,
-        exclude: Exclude | None = None,
-        min_rows: int | None = None,
-        closed: Closed | None = None,
-        centered: bool = False,
-    ) -> Call: ...
-
-    @short_traceback
-    def over(
-        self,
-        window: Window | Windows | SparkWindow | IntoExpr | Sequence[IntoExpr] = None,
-        *keys: IntoExpr,
-        order_by: IntoOrder | Sequence[IntoOrder] = None,
-        rows: int | tuple[IntoBound, IntoBound] | None = None,
-        range: IntoExpr | tuple[IntoBound, IntoBound] = None,
-        groups: tuple[IntoBound, IntoBound] | None = None,
-        exclude: Exclude | None = None,
-        min_rows: int | None = None,
-        closed: Closed | None = None,
-        centered: bool = False,
-    ) -> Call | Calls:
-        """Say over which window the function is computed.
-
-        Parameters
-        ----------
-        window
-            What :func:`windrow.window` gave, several windows (:meth:`windrow.Window.rows`), a ``Window`` of PySpark's,
-            or partition keys as for :func:`windrow.window`; None: all rows are one partition.
-        *keys
-            Further partition keys.
-        order_by
-            Order keys, as for :func:`windrow.window`.
-        rows, range, groups, exclude, min_rows, closed, centered
-            The frame, as for :func:`windrow.window`.
-
-        Returns
-        -------
-        Call or Calls
-            The call, ready for ``with_columns`` and ``select``; over several windows a call for each.
-
-        Raises
-        ------
-        SpecError
-            As :func:`windrow.window`; also for a window beside keys, an order or a frame.
-
-        Examples
-        --------
-        >>> import windrow as wr
-        >>> wr.rank().over(wr.window("k", wr.desc("x")))
-        rank() OVER (PARTITION BY k ORDER BY x DESC)
-        >>> wr.sum("x").over("k", order_by="t", rows=(-1, 0))
-        sum(x) OVER (PARTITION BY k ORDER BY t ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)
-        """
-        frame = {
-            "rows": rows,
-            "range": range,
-            "groups": groups,
-            "exclude": exclude,
-            "min_rows": min_rows,
-            "closed": closed,
-            "centered": centered or None,
-        }
-        several = window if isinstance(window, Windows) else None
-        if several is not None:
-            made: Window | None = several.windows[0]
-        else:
-            made = window if isinstance(window, Window) else foreign_window(window)
-        if made is None:
-            partition_by = (*as_sequence(window), *(k for key in keys for k in as_sequence(key)))
-            made = make_window(partition_by, order_by, **{n: v for n, v in frame.items() if v is not None})  # type: ignore[arg-type]
-        elif keys or order_by is not None or any(v is not None for v in frame.values()):
-            raise SpecError(
-                "over() takes a window, or keys with an order and a frame, and not both; give the window all of it, as "
-                "wr.window(partition_by=..., order_by=..., rows=...)"
-            )
-        if several is not None:
-            return Calls(tuple(replace(self, window=w) for w in several.windows), several.suffixes).alias(
-                self.sql if self.name is None else self.name
-            )
-        return replace(self, window=made)
+    def placed(self, window: Window) -> Call:
+        """Give the call over a window."""
+        return replace(self, window=window)
 
     @short_traceback
     def alias(self, name: str) -> Call:
@@ -443,47 +357,10 @@ class Call(Item):
         return self.sql if self.name is None else f"{self.sql} AS {identifier(self.name)}"
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Calls:
-    """One call over several windows: an item for each, of which each has the name and a suffix for its window."""
-
-    calls: tuple[Call, ...]
-    suffixes: tuple[str, ...]
-
-    @short_traceback
-    def alias(self, name: str) -> Calls:
-        """Name the columns that the calls give: each has the name, ``_`` and its suffix.
-
-        Parameters
-        ----------
-        name
-            What the names begin with.
-
-        Returns
-        -------
-        Calls
-            The calls with the names.
-        """
-        start = checked_name(name)
-        named = tuple(call.alias(f"{start}_{suffix}") for call, suffix in zip(self.calls, self.suffixes, strict=True))
-        return Calls(named, self.suffixes)
-
-    def __iter__(self) -> Iterator[Call]:
-        """Iterate over the calls."""
-        return iter(self.calls)
-
-    def __len__(self) -> int:
-        """Count the calls."""
-        return len(self.calls)
-
-    def __repr__(self) -> str:
-        """The calls, one a line."""
-        return "[" + ",\n ".join(map(repr, self.calls)) + "]"
-
-
-def call(function: str, *args: IntoExpr) -> Call:
-    """Make a call of what a user wrote as its arguments."""
-    return Call(function, tuple(as_expr(a, f"{function}()") for a in args))
+def call(function: str, *args: IntoColumns) -> Call:
+    """Make a call of what a user wrote as its arguments, of which the first may be several columns."""
+    role = f"{function}()"
+    return Call(function, tuple([as_expr(a, role) if i else as_columns(a, role) for i, a in enumerate(args)]))
 
 
 def drop_default(known: Function, args: list[Expr], index: int) -> list[Expr]:
@@ -539,7 +416,7 @@ def _holds_objects(expressions: Iterable[Expr]) -> bool:
         elif isinstance(expression, Derived):
             found = _holds_objects([expression.expression, *expression.calls.values(), *expression.inputs.values()])
         else:
-            found = isinstance(expression, HostExpression)
+            found = isinstance(expression, (HostExpression, Columns))
         if found:
             return True
     return False
@@ -585,6 +462,26 @@ def _nesting(expressions: Iterable[Any]) -> tuple[int, int]:
     return levels, calls
 
 
+def _several(expressions: Iterable[Any]) -> Columns | None:
+    """Give the columns for each of which expressions stand, refusing more than one list of them."""
+    found: Columns | None = None
+    for expression in expressions:
+        if isinstance(expression, Columns):
+            one: Columns | None = expression
+        else:
+            one = expression.several if isinstance(expression, (Call, Derived)) else None
+        if one is not None and found is not None and not one.equals(found):
+            raise SpecError(f"one expression has one list of columns, and not both {found!r} and {one!r}")
+        found = found if one is None else one
+    return found
+
+
+def _count_true(condition: Expr, window: Window) -> Call:
+    return Call("count_if", (condition,), window)
+
+
+register_count(_count_true)
+
 _SCALARS = (Column, Literal, Sql, HostExpression)
 
 
@@ -613,6 +510,8 @@ class Derived(Item):
         the frame as it came, which is where a Column bound to a DataFrame (``df.v``) has its meaning.
     nesting
         How many levels of calls there are, and how many calls.
+    several
+        The columns for each of which the expression stands, where it has several.
     """
 
     expression: Scalar
@@ -621,6 +520,7 @@ class Derived(Item):
     name: str | None = field(default=None, metadata=ALIAS)
     inputs: Mapping[str, Scalar] = field(default_factory=dict)
     nesting: tuple[int, int] = field(default=(0, 0), init=False, compare=False)
+    several: Columns | None = field(default=None, init=False, compare=False)
     # how tightly it binds, where an operator made it
     binding: int | None = field(default=None, init=False, compare=False)
 
@@ -635,9 +535,10 @@ class Derived(Item):
             refuse_field(self, "text", "SQL text", instead)
         if not (self.name is None or isinstance(self.name, str)):
             refuse_field(self, "name", "a column's name", ".alias('name')")
-        if not _maps_names_to(self.inputs, _SCALARS):
+        if not _maps_names_to(self.inputs, (*_SCALARS, Columns)):
             refuse_field(self, "inputs", "a dict of names to scalar expressions", instead)
         object.__setattr__(self, "nesting", _nesting(self.calls.values()))
+        object.__setattr__(self, "several", _several((*self.calls.values(), *self.inputs.values())))
 
     @short_traceback
     def alias(self, name: str) -> Derived:
@@ -704,7 +605,7 @@ class Derived(Item):
         """Whether the expression's SQL text reads back as an equal expression."""
         scalars = (self.expression, *self.inputs.values())
         return all(call.reads_back() for call in self.calls.values()) and not any(
-            isinstance(s, HostExpression) for s in scalars
+            isinstance(s, (HostExpression, Columns)) for s in scalars
         )
 
     def code(self) -> str:

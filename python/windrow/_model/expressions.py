@@ -30,20 +30,26 @@ if TYPE_CHECKING:
 
 __all__ = [
     "EXPRESSIONS",
+    "PLACE",
     "Column",
+    "Columns",
     "Expr",
     "ForeignReader",
     "HostExpression",
+    "IntoColumns",
     "IntoCondition",
     "IntoExpr",
     "Item",
     "Literal",
     "Scalar",
     "Sql",
+    "as_columns",
     "col",
     "lit",
     "reader_of",
     "register",
+    "register_selectors",
+    "selected",
 ]
 
 _OVER = re.compile(r"\bover\b", re.IGNORECASE)
@@ -177,6 +183,35 @@ class HostExpression(Operators):
         return str(self)
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Columns(Operators):
+    """Several columns of the frame: what reads them is written once, and stands for an item for each.
+
+    Parameters
+    ----------
+    names
+        Their names.
+    selector
+        In place of the names, a selector of the host, which finds them when the frame is known.
+    """
+
+    names: tuple[str, ...]
+    selector: HostExpression | None = None
+
+    @property
+    def text(self) -> str:
+        """The columns as DuckDB's SQL writes them."""
+        return f"COLUMNS({', '.join(map(identifier, self.names)) if self.selector is None else self.selector})"
+
+    def __str__(self) -> str:
+        """The same text."""
+        return self.text
+
+    def __repr__(self) -> str:
+        """The columns as a call writes them."""
+        return repr(list(self.names)) if self.selector is None else str(self.selector)
+
+
 class Item(Operators):
     """A window call, or an expression over window calls: what ``with_columns`` computes as a column."""
 
@@ -203,12 +238,15 @@ class Item(Operators):
         raise NotImplementedError
 
 
-#: What a host evaluates.
-Scalar: TypeAlias = Column | Literal | Sql | HostExpression
+#: What the name of an item of several columns has in the place of each column's name.
+PLACE = "{name}"
+
+#: What a host evaluates; in the place of several columns it gets each of them.
+Scalar: TypeAlias = Column | Literal | Sql | HostExpression | Columns
 #: What a call may read: a scalar, the result of another call, or a scalar over such results.
 Expr: TypeAlias = Scalar | Item
 #: The same for ``isinstance``.
-EXPRESSIONS = (Column, Literal, Sql, HostExpression, Item)
+EXPRESSIONS = (Column, Literal, Sql, HostExpression, Columns, Item)
 
 
 class ForeignReader(Protocol):
@@ -248,6 +286,8 @@ _READERS: dict[str, ForeignReader] = {}
 IntoCondition: TypeAlias = str | Expr | PolarsExpr | SparkColumn
 #: What may be given as an expression: a string is a column's name, other plain values are literals.
 IntoExpr: TypeAlias = IntoCondition | PlainValue
+#: The same, or several columns: their names, or a selector of Polars.
+IntoColumns: TypeAlias = IntoExpr | Sequence[str]
 
 
 def register(reader: ForeignReader) -> None:
@@ -258,6 +298,58 @@ def register(reader: ForeignReader) -> None:
 def reader_of(value: Any) -> ForeignReader | None:
     """Give the reader of the library whose expression a value is, None where it is none."""
     return next((r for r in _READERS.values() if r.owns(value)), None)
+
+
+class Selectors(Protocol):
+    """Finds the columns that another library's selectors choose. Each host with selectors registers its own."""
+
+    def is_selector(self, value: Any) -> bool:
+        """Whether an expression of the library chooses columns, and computes nothing."""
+
+    def selected(self, value: Any, schema: Any) -> list[str]:
+        """Name the columns of a schema, Arrow's or the library's own, that a selector chooses."""
+
+
+_SELECTORS: dict[str, Selectors] = {}
+
+
+def register_selectors(host: str, selectors: Selectors) -> None:
+    """Register what finds the columns of a library's selectors."""
+    _SELECTORS[host] = selectors
+
+
+def selected(selector: HostExpression, schema: Any) -> list[str]:
+    """Name the columns of a schema that a selector chooses."""
+    return _SELECTORS[selector.host].selected(selector.value, schema)
+
+
+def as_columns(value: Any, role: str) -> Expr:
+    """Turn what a user may write as the first argument of a call into an expression, or into several columns.
+
+    Parameters
+    ----------
+    value
+        What :func:`as_expr` takes, a list of columns' names, or a selector of a host.
+    role
+        What it is for, for the message.
+
+    Returns
+    -------
+    Columns, or what :func:`as_expr` gives
+        The expression.
+    """
+    if isinstance(value, (list, tuple)):
+        names = tuple([v.name if isinstance(v, Column) else v for v in value])
+        if not names or not all(isinstance(name, str) for name in names):
+            raise SpecError(
+                f"{role}: {shown(value)} is no list of columns' names, such as ['a', 'b'], which stands for a call of "
+                "each of them; write a call for each expression"
+            )
+        return Columns(tuple([check_text(name, role) for name in names]))
+    reader = None if isinstance(value, (str, Operators)) else reader_of(value)
+    if reader is not None and (known := _SELECTORS.get(reader.host)) is not None and known.is_selector(value):
+        return Columns((), HostExpression(value, reader.host, token=str(value)))  # its text says all of it
+    return as_expr(value, role)
 
 
 def foreign_type(value: Any) -> pa.DataType | None:
@@ -366,7 +458,7 @@ def as_expr(value: Any, role: str) -> Expr:
     Column, Literal, Sql or HostExpression
         The expression.
     """
-    if isinstance(value, (Column, Literal, Sql, HostExpression)):
+    if isinstance(value, (Column, Literal, Sql, HostExpression, Columns)):
         return value
     if isinstance(value, str):
         return Column(check_text(value, role))
@@ -375,7 +467,7 @@ def as_expr(value: Any, role: str) -> Expr:
     if type(value) in SCALARS:  # what most bounds and defaults are; numpy's numbers are of types of their own
         return Literal(value)
     if isinstance(value, Item):
-        return replace(value, name=None)
+        return value if value.name is None else replace(value, name=None)
     reader = reader_of(value)
     if reader is not None:
         return reader.expression(value)
@@ -389,6 +481,8 @@ def as_expr(value: Any, role: str) -> Expr:
         raise SpecError(f"{role}: {value!r} has no end; write .otherwise(value) behind it, .otherwise(None) for null")
     if kind.__name__ == "Calls" and kind.__module__.startswith("windrow."):
         raise SpecError(f"{role}: {value!r} is a call over several windows, and one expression is one column")
+    if kind.__name__ == "Formula" and kind.__module__.startswith("windrow."):
+        raise SpecError(f"{role}: {value!r} has no window; write {value!r}.over(wr.window(...))")
     exports = ("__arrow_c_array__", "__arrow_c_stream__", "to_frame")
     if kind.__name__ == "ndarray" or any(hasattr(kind, name) for name in exports):
         raise SpecError(
@@ -442,7 +536,7 @@ def reads_back(expression: Expr, *, exactly: bool) -> bool:
         return not exactly
     if isinstance(expression, Literal):
         return expression.text is not None or _value_reads_back(expression.value)
-    return not isinstance(expression, HostExpression)
+    return not isinstance(expression, (HostExpression, Columns))
 
 
 def _value_reads_back(value: Any) -> bool:

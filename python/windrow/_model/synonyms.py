@@ -19,17 +19,23 @@ __all__ = ["SPELLINGS", "instead_of_attribute", "instead_of_function", "is_impor
 SPELLINGS: Final[tuple[tuple[str, str, str], ...]] = (
     ('wr.lag("x")', "lag(x)", "shift prev previous lagged"),
     ('wr.lead("x")', "lead(x)", "next"),
-    ('wr.expr("x - lag(x) OVER (ORDER BY t)")', "x - lag(x) OVER (ORDER BY t)", "diff delta change difference"),
+    ('wr.diff("x").over(order_by="t")', "x - lag(x) OVER (ORDER BY t)", "diff delta change difference"),
     (
-        'wr.expr("x / lag(x) OVER (ORDER BY t) - 1")',
+        'wr.pct_change("x").over(order_by="t")',
         "x / lag(x) OVER (ORDER BY t) - 1",
         "pct_change percent_change pct_diff",
     ),
     ('wr.expr("x / sum(x) OVER ()")', "x / sum(x) OVER ()", "ratio_to_report share proportion"),
     (
-        'wr.expr("(x - avg(x) OVER ()) / stddev(x) OVER ()")',
+        'wr.z_score("x").over()',
         "(x - avg(x) OVER ()) / stddev(x) OVER ()",
         "zscore z_score standardize",
+    ),
+    (
+        'wr.islands("x").over(order_by="t")',
+        "count_if(row_number() OVER (ORDER BY t) > 1 AND x IS DISTINCT FROM lag(x) OVER (ORDER BY t)) "
+        "OVER (ORDER BY t ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) + 1",
+        "islands rle_id run_id rleid",
     ),
     (
         'wr.last_value("x").ignore_nulls().over(wr.window(order_by="t", rows=(None, 0)))',

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -13,8 +12,22 @@ from typing import Any, ClassVar, Literal as OneOf, TypeAlias, get_args
 from ..exceptions import SpecError, short_traceback, shown
 from .checks import is_tuple_of, refuse_field
 from .code_text import code_of, constructor_code
-from .expressions import EXPRESSIONS, Column, Expr, HostExpression, IntoExpr, Literal, Sql, as_expr, negated, reader_of
-from .intervals import Interval, halved, length_key, parse_duration
+from .expressions import (
+    EXPRESSIONS,
+    Column,
+    Expr,
+    HostExpression,
+    IntoCondition,
+    IntoExpr,
+    Literal,
+    Sql,
+    as_condition,
+    as_expr,
+    negated,
+    reader_of,
+)
+from .intervals import Interval, halved, length_key
+from .offsets import as_offset, name_of_frame
 from .replace import replace
 from .structure import Structural
 
@@ -35,6 +48,7 @@ __all__ = [
     "desc",
     "following",
     "preceding",
+    "register_count",
     "window",
 ]
 
@@ -234,6 +248,44 @@ class Window(Structural):
         """
         return self._framed("range", frame, closed=closed, centered=centered or None)
 
+    @short_traceback
+    def reset(self, condition: IntoCondition) -> Window:
+        """Give the window in which each row where a condition is true begins a partition.
+
+        Parameters
+        ----------
+        condition
+            A boolean column's name, or an expression; null counts as false. ``wr.col("x").is_null()`` resets at nulls.
+
+        Returns
+        -------
+        Window
+            With one more partition key: the count of such rows so far, along the window's order. Its frame looks at no
+            row before the last reset.
+
+        Raises
+        ------
+        SpecError
+            If the window has no order.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> import windrow as wr
+        >>> table = pa.table({"t": [1, 2, 3, 4], "x": [1, 2, 3, 4], "paid": [False, False, True, False]})
+        >>> w = wr.window(order_by="t").reset("paid")
+        >>> wr.with_columns(table, due=wr.sum("x").over(w))["due"].to_pylist()
+        [1, 3, 3, 7]
+        """
+        given = as_condition(condition, "reset()")
+        if not self.order_by:
+            raise SpecError(
+                "reset() counts along an order, and the window has none; write wr.window(..., order_by=...)"
+            )
+        frame = Frame("rows", Bound("unbounded_preceding"), Bound("current_row"))
+        count = _count_true(given, Window(self.partition_by, self.order_by, frame))
+        return replace(self, partition_by=(*self.partition_by, count))
+
     def _framed(self, units: str, frame: Any, **settings: Any) -> Any:
         exclude = None if self.frame is None or self.frame.exclude == "no_others" else self.frame.exclude
         rest = {"exclude": exclude, "min_rows": self.min_rows, **{n: v for n, v in settings.items() if v is not None}}
@@ -243,7 +295,7 @@ class Window(Structural):
             return made[0]
         if not frames:
             raise SpecError(f"{units}([]): a list of frames names at least one")
-        return Windows(tuple(made), tuple(map(_suffix, frames)))
+        return Windows(tuple(made), tuple(map(name_of_frame, frames)))
 
     def is_sql(self) -> bool:
         """Whether SQL can say all of the window: it has no ``min_rows``, open bounds or days of elapsed time."""
@@ -288,17 +340,6 @@ class Windows:
     windows: tuple[Window, ...]
     #: What follows the name of a call over each.
     suffixes: tuple[str, ...]
-
-
-def _suffix(frame: Any) -> str:
-    """Name a frame."""
-    parts = []
-    for bound in frame if isinstance(frame, tuple) else (frame,):
-        if isinstance(bound, dt.timedelta):
-            parts.append(f"{bound.days}d" if bound == dt.timedelta(bound.days) else f"{bound.total_seconds():g}s")
-        else:
-            parts.append("unbounded" if bound is None else "".join(str(bound).split()))
-    return "_".join(parts)
 
 
 #: What may stand where an order key is asked for.
@@ -495,7 +536,7 @@ def preceding(offset: IntoExpr = None) -> Bound:
     >>> wr.with_columns(table, c=wr.count().over(w))["c"].to_pylist()
     [1, 2, 1, 4]
     """
-    return Bound("unbounded_preceding") if offset is None else Bound("preceding", _offset(offset))
+    return Bound("unbounded_preceding") if offset is None else Bound("preceding", as_offset(offset))
 
 
 @short_traceback
@@ -521,7 +562,7 @@ def following(offset: IntoExpr = None) -> Bound:
     >>> wr.with_columns(table, c=wr.count().over(w))["c"].to_pylist()
     [4, 3, 2, 1]
     """
-    return Bound("unbounded_following") if offset is None else Bound("following", _offset(offset))
+    return Bound("unbounded_following") if offset is None else Bound("following", as_offset(offset))
 
 
 _FOREIGN_WINDOWS: list[Callable[[Any], Window | None]] = []
@@ -530,6 +571,15 @@ _FOREIGN_WINDOWS: list[Callable[[Any], Window | None]] = []
 def register_windows(read: Callable[[Any], Window | None]) -> None:
     """Register what reads the windows of another library: it gives None for all other values."""
     _FOREIGN_WINDOWS.append(read)
+
+
+_count_true: Callable[[Expr, Window], Expr]
+
+
+def register_count(count_true: Callable[[Expr, Window], Expr]) -> None:
+    """Register what makes the count of a window's rows for which a condition is true, a call."""
+    global _count_true
+    _count_true = count_true
 
 
 def foreign_window(value: Any) -> Window | None:
@@ -593,7 +643,7 @@ def relative(value: Any, *, start: bool) -> Bound:
         return value
     if value is None:
         return Bound("unbounded_preceding" if start else "unbounded_following")
-    offset = _offset(value)
+    offset = as_offset(value)
     if not isinstance(offset, Literal):
         return Bound("following", offset)
     amount = offset.value
@@ -646,7 +696,7 @@ def _length(length: Any, closed: Closed | None, centered: bool, exclude: Exclude
     """Give the RANGE frame of a length that ends at the current row, or lies around it."""
     if closed is not None and closed not in get_args(Closed):
         raise SpecError(f"closed={shown(closed)} is unknown; write one of {', '.join(map(repr, get_args(Closed)))}")
-    offset = _offset(length)
+    offset = as_offset(length)
     if isinstance(offset, Literal) and _sign(Bound("following", offset)) != 1:
         raise SpecError(
             f"range={shown(length)}: a length is greater than 0, and bounds are a pair (start, end), such as "
@@ -729,28 +779,6 @@ def _negated(given: Any, bound: Bound) -> str:
     if isinstance(given, Bound):
         return f"wr.preceding({bound.offset})"
     return repr(-given) if isinstance(given, (int, float, Decimal, dt.timedelta, Interval)) else f"-{given!r}"
-
-
-def _offset(value: Any) -> Expr:
-    if isinstance(value, str):
-        return Literal(parse_duration(value))
-    if isinstance(value, (Column, Sql, HostExpression)):
-        return value
-    amount = value.value if isinstance(value, Literal) else value
-    if isinstance(amount, str):
-        return Literal(parse_duration(amount))
-    expression = as_expr(amount, "a frame's bound")
-    if not isinstance(expression, Literal):
-        return expression
-    amount = expression.value
-    if isinstance(amount, bool) or not isinstance(amount, (int, float, Decimal, dt.timedelta, Interval)):
-        raise SpecError(
-            f"{shown(amount)} cannot bound a frame; write a number, a duration such as '7 days', a timedelta, "
-            "wr.interval(...), wr.col('name') or None for unbounded"
-        )
-    if amount.is_nan() if isinstance(amount, Decimal) else isinstance(amount, float) and math.isnan(amount):
-        raise SpecError("NaN cannot bound a frame")
-    return expression
 
 
 def _signed(bound: Bound) -> tuple[str, Any] | None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, starmap
-from typing import Any
+from itertools import chain
+from typing import Any, NoReturn
 
-from .._model.calls import Call, Calls, Derived
-from .._model.expressions import Column, Literal, Sql, reader_of
+from .._model.calls import Call, Derived
+from .._model.expansion import expanded
+from .._model.expressions import Column, HostExpression, Literal, Sql, reader_of
+from .._model.formulas import Formula
 from .._model.names import Names, check_text, is_expression, no_window_call, unknown_column
 from .._model.outputs import Output
+from .._model.placing import Calls
 from ..exceptions import SpecError, shown
 from . import operators as operators  # registers what makes expressions of operands
 from .sql_text import parse_item
@@ -25,6 +28,7 @@ def read_items(
     selecting: bool = False,
     case_insensitive: bool = False,
     frame_column: Callable[[Any], str | None] | None = None,
+    select: Callable[[HostExpression], Sequence[str]] | None = None,
 ) -> list[Output]:
     """Parse the items of ``with_columns``, ``select``, ``explain`` or ``operator``.
 
@@ -43,6 +47,8 @@ def read_items(
         Whether column names are matched case-insensitively, as in Spark by default.
     frame_column
         Returns the column name for a host's expression that is a single column with a unique name.
+    select
+        Names the frame's columns that a selector of a host chooses; None: the frame has none of its types.
 
     Returns
     -------
@@ -52,7 +58,7 @@ def read_items(
     outputs: list[Output] = []
     names = Names(columns, case_insensitive=case_insensitive) if selecting else None
     given = chain(((i, None) for i in items), ((i, n) for n, i in named.items()))
-    for item, name in chain.from_iterable(starmap(_flat, given)):
+    for item, name in chain.from_iterable(_flat(i, n, select or _no_selectors) for i, n in given):
         if isinstance(item, Output):  # read already
             outputs.append(item)
         elif selecting and name is None and isinstance(item, str) and item == "*":
@@ -77,19 +83,29 @@ def read_items(
     return outputs
 
 
-def _flat(item: Any, name: str | None) -> Iterator[tuple[Any, str | None]]:
-    """Flatten dicts and lists of items; yield each item with its name, if it has one."""
+def _no_selectors(selector: HostExpression) -> NoReturn:
+    raise SpecError(
+        f"{selector} chooses columns by Polars' types, which the frame does not have; write a list of columns' names"
+    )
+
+
+def _flat(
+    item: Any, name: str | None, select: Callable[[HostExpression], Sequence[str]]
+) -> Iterator[tuple[Any, str | None]]:
+    """Flatten dicts, lists and items of several columns; yield each item with its name, if it has one."""
     if isinstance(item, Mapping):
         for key, value in item.items():
             if not isinstance(key, str):
                 raise SpecError(f"a dict of items maps names to calls; {shown(key)} is no name")
-            yield from _flat(value, key)
+            yield from _flat(value, key, select)
     elif isinstance(item, Calls):
         for part in item if name is None else item.alias(name):
-            yield part, None
+            yield from _flat(part, None, select)
+    elif isinstance(item, (Call, Derived)) and item.several is not None:
+        yield from expanded(item, name, select)
     elif isinstance(item, (list, tuple)):
         for part in item:
-            yield from _flat(part, name)
+            yield from _flat(part, name, select)
     else:
         yield item, name
 
@@ -143,6 +159,8 @@ def read_item(
         return found
     if isinstance(item, (Column, Literal, Sql)):
         return Derived(item, {}, str(item))
+    if isinstance(item, Formula):
+        raise SpecError(f"{item!r} has no window; write {item!r}.over(wr.window(...))")
     raise SpecError(
         f"{shown(item)} is not a window call; write wr.sum('x').over(wr.window(...)), a SQL string, or a dict of these"
     )

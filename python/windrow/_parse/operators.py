@@ -22,6 +22,7 @@ from .._model.calls import Call, Derived
 from .._model.expressions import (
     MAX_DIGITS,
     Column,
+    Columns,
     Expr,
     HostExpression,
     Literal,
@@ -33,6 +34,7 @@ from .._model.expressions import (
 )
 from .._model.operators import AND, ATOM, NOT, OR, PREDICATE, PRODUCT, SIGN, SUM, register_maker
 from .._model.result_columns import INPUT_PREFIX, result_column
+from .._model.structure import canonical_text
 from ..exceptions import SpecError, UnsupportedError, shown
 from .grammar import parse, syntax, text_of
 from .sql_text import parse_expression, refuse_bare_functions
@@ -119,6 +121,10 @@ def _operand(value: Any) -> _Operand:
     if isinstance(expression, HostExpression):
         name = f"{INPUT_PREFIX}{hashlib.sha256(expression.token.encode()).hexdigest()[:16]}"
         return _Operand(str(expression), name, ATOM, inputs={name: expression})
+    if isinstance(expression, Columns):
+        text = str(expression)
+        at = f"{INPUT_PREFIX}{hashlib.sha256(canonical_text(expression).encode()).hexdigest()[:16]}"
+        return _Operand(text, at, ATOM, inputs={at: expression})
     if isinstance(expression, Call):
         at = result_column(expression)
         return _Operand(expression.sql, at, ATOM, calls={at: expression})

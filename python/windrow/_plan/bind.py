@@ -12,7 +12,18 @@ from typing import Any
 
 from .._model.calls import Call, Derived
 from .._model.catalog import function_of
-from .._model.expressions import MAX_DIGITS, Column, Expr, HostExpression, Item, Literal, Scalar, Sql, smallest_decimal
+from .._model.expressions import (
+    MAX_DIGITS,
+    Column,
+    Columns,
+    Expr,
+    HostExpression,
+    Item,
+    Literal,
+    Scalar,
+    Sql,
+    smallest_decimal,
+)
 from .._model.intervals import Interval
 from .._model.names import Names, Role, ambiguous, quoted, unique_names, unknown_column, unused_name
 from .._model.outputs import Output
@@ -339,7 +350,7 @@ class _CallBinder:
             return Column(result_column(expression))
         if isinstance(expression, Derived):
             return expression.expression
-        assert not isinstance(expression, Item)
+        assert not isinstance(expression, (Item, Columns))
         if isinstance(expression, Sql) and (name := column_in_parentheses(expression.text)) is not None:
             return Column(name)
         if isinstance(expression, Literal):

@@ -9,56 +9,15 @@ evaluates the scalar expressions over results.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from .._model.calls import Call, Derived, expressions_of
+from .._model.expansion import map_expressions as map_expressions
 from .._model.expressions import Expr, Scalar
-from .._model.replace import replace
 from .._model.result_columns import result_column
-from .._model.windows import Bound, Order
 from ..exceptions import InternalError
 
 __all__ = ["calls_in", "inputs_of", "levels", "map_expressions"]
-
-
-def map_expressions(call: Call, transform: Callable[[Expr], Expr]) -> Call:
-    """Return a call with all expressions that it reads replaced.
-
-    Parameters
-    ----------
-    call
-        The call.
-    transform
-        Maps each expression to its replacement.
-
-    Returns
-    -------
-    Call
-        The new call.
-    """
-
-    def ordered(orders: Iterable[Order]) -> tuple[Order, ...]:
-        return tuple(replace(o, key=transform(o.key)) for o in orders)
-
-    def bound(one: Bound) -> Bound:
-        return one if one.offset is None else replace(one, offset=transform(one.offset))
-
-    window = call.window
-    if window is not None:
-        frame = window.frame
-        window = replace(
-            window,
-            partition_by=tuple(map(transform, window.partition_by)),
-            order_by=ordered(window.order_by),
-            frame=None if frame is None else replace(frame, start=bound(frame.start), end=bound(frame.end)),
-        )
-    return replace(
-        call,
-        args=tuple(map(transform, call.args)),
-        window=window,
-        condition=None if call.condition is None else transform(call.condition),
-        argument_order=ordered(call.argument_order),
-    )
 
 
 def calls_in(item: Call | Derived | Expr) -> dict[str, Call]:

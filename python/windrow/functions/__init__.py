@@ -1,8 +1,11 @@
-"""The window functions: one Python function per SQL function. Each returns an immutable :class:`windrow.Call`.
+"""The window functions: one Python function per SQL function, and some that are written with these.
 
-A string argument is a column name. Write ``wr.lit(value)`` for a literal and ``wr.expr("a * b")`` for SQL. Expressions
-of the host (a ``polars.Expr``, a PySpark ``Column``) are accepted as they are. Arguments are checked against their
-types when the plan is made, before any row is read.
+Each returns an immutable :class:`windrow.Call`, or a ``Formula``, which has ``.over`` and ``.alias`` too.
+
+A string argument is a column name. The first argument may be several columns, a list of names or a selector of Polars,
+and the call then stands for a call of each. Write ``wr.lit(value)`` for a literal and ``wr.expr("a * b")`` for SQL.
+Expressions of the host (a ``polars.Expr``, a PySpark ``Column``) are accepted as they are. Arguments are checked
+against their types when the plan is made, before any row is read.
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ from .aggregates import (
     try_avg,
     try_sum,
 )
+from .derived import diff, islands, pct_change, shift, z_score
 from .extrema import arg_max, arg_min, max, max_by, min, min_by
 from .frequencies import approx_count_distinct, entropy, histogram_numeric, mode
 from .lists import array_agg, collect_list, collect_set, listagg, string_agg
@@ -92,6 +96,7 @@ __all__ = [
     "covar_samp",
     "cume_dist",
     "dense_rank",
+    "diff",
     "entropy",
     "every",
     "ewm_corr",
@@ -109,6 +114,7 @@ __all__ = [
     "geometric_mean",
     "group_id",
     "histogram_numeric",
+    "islands",
     "kurtosis",
     "lag",
     "last",
@@ -125,6 +131,7 @@ __all__ = [
     "mode",
     "nth_value",
     "ntile",
+    "pct_change",
     "percent_rank",
     "percentile",
     "percentile_approx",
@@ -146,6 +153,7 @@ __all__ = [
     "regr_syy",
     "row_number",
     "session_id",
+    "shift",
     "skewness",
     "some",
     "std",
@@ -160,4 +168,5 @@ __all__ = [
     "var_pop",
     "var_samp",
     "variance",
+    "z_score",
 ]

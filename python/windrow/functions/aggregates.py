@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import overload
+
 from .._model.calls import Call, call
-from .._model.expressions import IntoExpr
+from .._model.expressions import IntoColumns, IntoExpr
+from .._model.formulas import Formula
 from ..exceptions import short_traceback
+from .weights import Weights, weighted
 
 __all__ = [
     "avg",
@@ -23,7 +27,7 @@ __all__ = [
 
 
 @short_traceback
-def count(*columns: IntoExpr) -> Call:
+def count(*columns: IntoColumns) -> Call:
     """Count the frame's rows, or those in which every column given is not null.
 
     Parameters
@@ -55,7 +59,7 @@ def count(*columns: IntoExpr) -> Call:
 
 
 @short_traceback
-def count_distinct(x: IntoExpr, *more: IntoExpr) -> Call:
+def count_distinct(x: IntoColumns, *more: IntoExpr) -> Call:
     """Count the frame's distinct values: ``count(x).distinct()``, under PySpark's name.
 
     Parameters
@@ -88,7 +92,7 @@ def count_distinct(x: IntoExpr, *more: IntoExpr) -> Call:
 
 
 @short_traceback
-def count_if(x: IntoExpr) -> Call:
+def count_if(x: IntoColumns) -> Call:
     """Count the frame's rows for which a condition is true; null counts as false.
 
     Parameters
@@ -117,8 +121,16 @@ def count_if(x: IntoExpr) -> Call:
     return call("count_if", x)
 
 
+@overload
+def sum(x: IntoColumns, *, weights: None = None) -> Call: ...
+
+
+@overload
+def sum(x: IntoColumns, *, weights: Weights) -> Formula: ...
+
+
 @short_traceback
-def sum(x: IntoExpr) -> Call:
+def sum(x: IntoColumns, *, weights: Weights | None = None) -> Call | Formula:
     """Sum the frame's values; nulls are ignored.
 
     Parameters
@@ -126,14 +138,20 @@ def sum(x: IntoExpr) -> Call:
     x
         A numeric column: integers give bigint, floats double, decimal(p, s) gives decimal(p + 10, s); intervals and
         durations give their own type.
+    weights
+        The weight of each row of a ROWS frame of fixed length, from its first to its last; or ``"triang"``,
+        ``"bartlett"``, ``"hann"``, ``"hamming"``, ``"blackman"`` or ``("gaussian", std)``, as scipy's windows.
 
     Returns
     -------
-    Call
-        Null for a frame without values.
+    Call, or Formula with weights
+        Null for a frame without values. With weights a double, as pandas' ``rolling(win_type=...)`` gives with
+        ``min_periods=1``; in a frame cut short by its partition, each row keeps the weight of its place.
 
     Raises
     ------
+    SpecError
+        If there are not as many weights as rows in a frame, or the window has no such frame.
     ArithmeticOverflowError
         While computing, if one frame's own sum does not fit; with ``ansi=False`` as Spark does without ANSI.
 
@@ -141,6 +159,7 @@ def sum(x: IntoExpr) -> Call:
     -----
     Integers and decimals cost O(1) per row, exactly. Floats are never subtracted: a frame's result depends on that
     frame's rows alone, NaN and infinities do not outlive the frame, and sums are compensated; O(1) amortised per row.
+    With weights a row costs as much as its frame has rows.
 
     Examples
     --------
@@ -150,12 +169,14 @@ def sum(x: IntoExpr) -> Call:
     >>> w = wr.window(order_by="id", rows=(-1, 1))
     >>> wr.with_columns(table, s=wr.sum("x").over(w))["s"].to_pylist()
     [3, 6, 9, 7]
+    >>> wr.with_columns(table, s=wr.sum("x", weights=[0.5, 1, 0.5]).over(w))["s"].to_pylist()
+    [2.0, 4.0, 6.0, 5.5]
     """
-    return call("sum", x)
+    return call("sum", x) if weights is None else weighted("sum", x, weights)
 
 
 @short_traceback
-def sum_distinct(x: IntoExpr) -> Call:
+def sum_distinct(x: IntoColumns) -> Call:
     """Sum the frame's distinct values: ``sum(x).distinct()``, under PySpark's name.
 
     Parameters
@@ -185,7 +206,7 @@ def sum_distinct(x: IntoExpr) -> Call:
 
 
 @short_traceback
-def try_sum(x: IntoExpr) -> Call:
+def try_sum(x: IntoColumns) -> Call:
     """Sum the frame's values, with null where the sum overflows; nulls are ignored.
 
     Parameters
@@ -213,19 +234,35 @@ def try_sum(x: IntoExpr) -> Call:
     return call("try_sum", x)
 
 
+@overload
+def avg(x: IntoColumns, *, weights: None = None) -> Call: ...
+
+
+@overload
+def avg(x: IntoColumns, *, weights: Weights) -> Formula: ...
+
+
 @short_traceback
-def avg(x: IntoExpr) -> Call:
+def avg(x: IntoColumns, *, weights: Weights | None = None) -> Call | Formula:
     """Average the frame's values; nulls are ignored.
 
     Parameters
     ----------
     x
         A numeric column: integers and floats give double, decimal(p, s) gives decimal(p + 4, s + 4).
+    weights
+        As for :func:`sum`.
 
     Returns
     -------
-    Call
-        Null for a frame without values.
+    Call, or Formula with weights
+        Null for a frame without values. With weights a double, the weighted sum by the sum of the weights of the rows
+        that have a value; null where that is 0.
+
+    Raises
+    ------
+    SpecError
+        As for :func:`sum`.
 
     Notes
     -----
@@ -239,28 +276,38 @@ def avg(x: IntoExpr) -> Call:
     >>> wr.with_columns(table, m=wr.avg("x").over(wr.window()))["m"].to_pylist()
     [1.5, 1.5, 1.5]
     """
-    return call("avg", x)
+    return call("avg", x) if weights is None else weighted("avg", x, weights)
+
+
+@overload
+def mean(x: IntoColumns, *, weights: None = None) -> Call: ...
+
+
+@overload
+def mean(x: IntoColumns, *, weights: Weights) -> Formula: ...
 
 
 @short_traceback
-def mean(x: IntoExpr) -> Call:
+def mean(x: IntoColumns, *, weights: Weights | None = None) -> Call | Formula:
     """Average the frame's values: another name of :func:`avg`.
 
     Parameters
     ----------
     x
         A numeric column.
+    weights
+        As for :func:`sum`.
 
     Returns
     -------
-    Call
+    Call, or Formula with weights
         See :func:`avg`.
     """
-    return call("mean", x)
+    return call("mean", x) if weights is None else weighted("mean", x, weights)
 
 
 @short_traceback
-def try_avg(x: IntoExpr) -> Call:
+def try_avg(x: IntoColumns) -> Call:
     """Average the frame's values, with null where the average overflows; nulls are ignored.
 
     Parameters
@@ -289,7 +336,7 @@ def try_avg(x: IntoExpr) -> Call:
 
 
 @short_traceback
-def product(x: IntoExpr) -> Call:
+def product(x: IntoColumns) -> Call:
     """Multiply the frame's values; nulls are ignored.
 
     Parameters
@@ -320,7 +367,7 @@ def product(x: IntoExpr) -> Call:
 
 
 @short_traceback
-def geometric_mean(x: IntoExpr) -> Call:
+def geometric_mean(x: IntoColumns) -> Call:
     """Return the geometric mean of the frame's values, the n-th root of their product; nulls are ignored.
 
     Parameters
@@ -351,7 +398,7 @@ def geometric_mean(x: IntoExpr) -> Call:
 
 
 @short_traceback
-def geomean(x: IntoExpr) -> Call:
+def geomean(x: IntoColumns) -> Call:
     """Return the geometric mean: another name of :func:`geometric_mean`.
 
     Parameters

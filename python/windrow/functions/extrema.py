@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from .._model.calls import Call, call
-from .._model.expressions import IntoExpr
+from .._model.expressions import IntoColumns, IntoExpr
 from ..exceptions import short_traceback
 
 __all__ = ["arg_max", "arg_min", "max", "max_by", "min", "min_by"]
 
 
 @short_traceback
-def min(x: IntoExpr) -> Call:
+def min(x: IntoColumns) -> Call:
     """Return the frame's smallest value; nulls are ignored.
 
     Parameters
@@ -41,7 +41,7 @@ def min(x: IntoExpr) -> Call:
 
 
 @short_traceback
-def max(x: IntoExpr) -> Call:
+def max(x: IntoColumns) -> Call:
     """Return the frame's largest value; nulls are ignored.
 
     Parameters
@@ -72,7 +72,7 @@ def max(x: IntoExpr) -> Call:
 
 
 @short_traceback
-def min_by(x: IntoExpr, y: IntoExpr, k: int | None = None) -> Call:
+def min_by(x: IntoColumns, y: IntoExpr, k: int | None = None) -> Call:
     """Return the value of one column in the frame's row where another column is smallest.
 
     Parameters
@@ -115,7 +115,7 @@ def min_by(x: IntoExpr, y: IntoExpr, k: int | None = None) -> Call:
 
 
 @short_traceback
-def arg_min(x: IntoExpr, y: IntoExpr, k: int | None = None) -> Call:
+def arg_min(x: IntoColumns, y: IntoExpr, k: int | None = None) -> Call:
     """Return the value of one column where another is smallest: another name of :func:`min_by`.
 
     Parameters
@@ -136,7 +136,7 @@ def arg_min(x: IntoExpr, y: IntoExpr, k: int | None = None) -> Call:
 
 
 @short_traceback
-def max_by(x: IntoExpr, y: IntoExpr, k: int | None = None) -> Call:
+def max_by(x: IntoColumns, y: IntoExpr, k: int | None = None) -> Call:
     """Return the value of one column in the frame's row where another column is largest.
 
     Parameters
@@ -179,7 +179,7 @@ def max_by(x: IntoExpr, y: IntoExpr, k: int | None = None) -> Call:
 
 
 @short_traceback
-def arg_max(x: IntoExpr, y: IntoExpr, k: int | None = None) -> Call:
+def arg_max(x: IntoColumns, y: IntoExpr, k: int | None = None) -> Call:
     """Return the value of one column where another is largest: another name of :func:`max_by`.
 
     Parameters

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from .._model.calls import Call, call, flag
-from .._model.expressions import IntoExpr
+from .._model.expressions import IntoColumns
 from ..exceptions import short_traceback
 
 __all__ = ["approx_count_distinct", "entropy", "histogram_numeric", "mode"]
 
 
 @short_traceback
-def mode(x: IntoExpr, deterministic: bool = False) -> Call:
+def mode(x: IntoColumns, deterministic: bool = False) -> Call:
     """Return the frame's most frequent value; nulls are ignored.
 
     ``.order_by(wr.desc(x))`` selects the largest of equally frequent values, as SQL's
@@ -47,7 +47,7 @@ def mode(x: IntoExpr, deterministic: bool = False) -> Call:
 
 
 @short_traceback
-def entropy(x: IntoExpr) -> Call:
+def entropy(x: IntoColumns) -> Call:
     """Return the Shannon entropy of the frequencies of the frame's values, in bits; nulls are ignored.
 
     Parameters
@@ -76,7 +76,7 @@ def entropy(x: IntoExpr) -> Call:
 
 
 @short_traceback
-def approx_count_distinct(x: IntoExpr, rsd: float | None = None) -> Call:
+def approx_count_distinct(x: IntoColumns, rsd: float | None = None) -> Call:
     """Count the frame's distinct values; the result is exact.
 
     Parameters
@@ -112,7 +112,7 @@ def approx_count_distinct(x: IntoExpr, rsd: float | None = None) -> Call:
 
 
 @short_traceback
-def histogram_numeric(x: IntoExpr, bins: int) -> Call:
+def histogram_numeric(x: IntoColumns, bins: int) -> Call:
     """Return a histogram of the frame's values: bins, each with its centre and its number of values; nulls are ignored.
 
     Parameters

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from .._model.calls import Call, call
-from .._model.expressions import IntoExpr, lit
+from .._model.expressions import IntoColumns, lit
 from ..exceptions import short_traceback
 
 __all__ = ["array_agg", "collect_list", "collect_set", "listagg", "string_agg"]
 
 
 @short_traceback
-def collect_list(x: IntoExpr) -> Call:
+def collect_list(x: IntoColumns) -> Call:
     """Return the frame's values as a list, in row order; nulls are ignored.
 
     ``.respect_nulls()`` keeps nulls; ``.order_by(...)`` orders the values by other columns; ``.distinct()`` keeps each
@@ -46,7 +46,7 @@ def collect_list(x: IntoExpr) -> Call:
 
 
 @short_traceback
-def array_agg(x: IntoExpr) -> Call:
+def array_agg(x: IntoColumns) -> Call:
     """Return the frame's values as a list: another name of :func:`collect_list`.
 
     Parameters
@@ -63,7 +63,7 @@ def array_agg(x: IntoExpr) -> Call:
 
 
 @short_traceback
-def collect_set(x: IntoExpr) -> Call:
+def collect_set(x: IntoColumns) -> Call:
     """Return the frame's distinct values as a list, in ascending order; nulls are ignored.
 
     Parameters
@@ -93,7 +93,7 @@ def collect_set(x: IntoExpr) -> Call:
 
 
 @short_traceback
-def listagg(x: IntoExpr, delimiter: str | bytes | None = None) -> Call:
+def listagg(x: IntoColumns, delimiter: str | bytes | None = None) -> Call:
     """Join the frame's values to a string, in row order; nulls are ignored.
 
     ``.order_by(...)`` orders the values by other columns, as SQL's ``WITHIN GROUP (ORDER BY ...)``; ``.distinct()``
@@ -129,7 +129,7 @@ def listagg(x: IntoExpr, delimiter: str | bytes | None = None) -> Call:
 
 
 @short_traceback
-def string_agg(x: IntoExpr, delimiter: str | bytes | None = None) -> Call:
+def string_agg(x: IntoColumns, delimiter: str | bytes | None = None) -> Call:
     """Join the frame's values to a string: another name of :func:`listagg`.
 
     Parameters

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from .._model.calls import Call, call
-from .._model.expressions import IntoExpr
+from .._model.expressions import IntoColumns
 from ..exceptions import short_traceback
 
 __all__ = ["any", "bit_and", "bit_or", "bit_xor", "bool_and", "bool_or", "every", "some"]
 
 
 @short_traceback
-def bool_and(x: IntoExpr) -> Call:
+def bool_and(x: IntoColumns) -> Call:
     """Whether all of the frame's values are true; nulls are ignored.
 
     Parameters
@@ -40,7 +40,7 @@ def bool_and(x: IntoExpr) -> Call:
 
 
 @short_traceback
-def every(x: IntoExpr) -> Call:
+def every(x: IntoColumns) -> Call:
     """Whether all of the frame's values are true: another name of :func:`bool_and`.
 
     Parameters
@@ -57,7 +57,7 @@ def every(x: IntoExpr) -> Call:
 
 
 @short_traceback
-def bool_or(x: IntoExpr) -> Call:
+def bool_or(x: IntoColumns) -> Call:
     """Whether any of the frame's values is true; nulls are ignored.
 
     Parameters
@@ -87,7 +87,7 @@ def bool_or(x: IntoExpr) -> Call:
 
 
 @short_traceback
-def some(x: IntoExpr) -> Call:
+def some(x: IntoColumns) -> Call:
     """Whether any of the frame's values is true: another name of :func:`bool_or`.
 
     Parameters
@@ -104,7 +104,7 @@ def some(x: IntoExpr) -> Call:
 
 
 @short_traceback
-def any(x: IntoExpr) -> Call:
+def any(x: IntoColumns) -> Call:
     """Whether any of the frame's values is true: another name of :func:`bool_or`.
 
     Parameters
@@ -121,7 +121,7 @@ def any(x: IntoExpr) -> Call:
 
 
 @short_traceback
-def bit_and(x: IntoExpr) -> Call:
+def bit_and(x: IntoColumns) -> Call:
     """Return the bitwise AND of the frame's values; nulls are ignored.
 
     Parameters
@@ -150,7 +150,7 @@ def bit_and(x: IntoExpr) -> Call:
 
 
 @short_traceback
-def bit_or(x: IntoExpr) -> Call:
+def bit_or(x: IntoColumns) -> Call:
     """Return the bitwise OR of the frame's values; nulls are ignored.
 
     Parameters
@@ -179,7 +179,7 @@ def bit_or(x: IntoExpr) -> Call:
 
 
 @short_traceback
-def bit_xor(x: IntoExpr) -> Call:
+def bit_xor(x: IntoColumns) -> Call:
     """Return the bitwise XOR of the frame's values; nulls are ignored.
 
     Parameters

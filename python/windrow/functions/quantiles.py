@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .._model.calls import Call, call
-from .._model.expressions import IntoExpr, lit
+from .._model.expressions import IntoColumns, IntoExpr, lit
 from ..exceptions import short_traceback
 
 __all__ = [
@@ -22,7 +22,7 @@ __all__ = [
 
 
 @short_traceback
-def median(x: IntoExpr) -> Call:
+def median(x: IntoColumns) -> Call:
     """Return the frame's median, the mean of the middle two if the number of values is even; nulls are ignored.
 
     Parameters
@@ -54,7 +54,7 @@ def median(x: IntoExpr) -> Call:
 
 
 @short_traceback
-def percentile(x: IntoExpr, p: float | Sequence[float], frequency: IntoExpr = None) -> Call:
+def percentile(x: IntoColumns, p: float | Sequence[float], frequency: IntoExpr = None) -> Call:
     """Return the value at a fraction of the frame's sorted values, interpolated; nulls are ignored.
 
     Parameters
@@ -96,7 +96,7 @@ def percentile(x: IntoExpr, p: float | Sequence[float], frequency: IntoExpr = No
 
 
 @short_traceback
-def percentile_cont(x: IntoExpr, p: float | Sequence[float]) -> Call:
+def percentile_cont(x: IntoColumns, p: float | Sequence[float]) -> Call:
     """Return the value at a fraction of the frame's sorted values, interpolated; nulls are ignored.
 
     ``.order_by(wr.desc(x))`` sorts in descending order, as SQL's ``WITHIN GROUP (ORDER BY x DESC)``.
@@ -140,7 +140,7 @@ def percentile_cont(x: IntoExpr, p: float | Sequence[float]) -> Call:
 
 
 @short_traceback
-def quantile_cont(x: IntoExpr, p: float | Sequence[float]) -> Call:
+def quantile_cont(x: IntoColumns, p: float | Sequence[float]) -> Call:
     """Return the value at a fraction, interpolated: DuckDB's name of :func:`percentile_cont`.
 
     Parameters
@@ -159,7 +159,7 @@ def quantile_cont(x: IntoExpr, p: float | Sequence[float]) -> Call:
 
 
 @short_traceback
-def percentile_disc(x: IntoExpr, p: float | Sequence[float]) -> Call:
+def percentile_disc(x: IntoColumns, p: float | Sequence[float]) -> Call:
     """Return the first of the frame's sorted values at or after a fraction; nulls are ignored.
 
     ``.order_by(wr.desc(x))`` sorts in descending order, as SQL's ``WITHIN GROUP (ORDER BY x DESC)``.
@@ -200,7 +200,7 @@ def percentile_disc(x: IntoExpr, p: float | Sequence[float]) -> Call:
 
 
 @short_traceback
-def quantile_disc(x: IntoExpr, p: float | Sequence[float]) -> Call:
+def quantile_disc(x: IntoColumns, p: float | Sequence[float]) -> Call:
     """Return the first value at or after a fraction: DuckDB's name of :func:`percentile_disc`.
 
     Parameters
@@ -219,7 +219,7 @@ def quantile_disc(x: IntoExpr, p: float | Sequence[float]) -> Call:
 
 
 @short_traceback
-def percentile_approx(x: IntoExpr, p: float | Sequence[float], accuracy: int = 10000) -> Call:
+def percentile_approx(x: IntoColumns, p: float | Sequence[float], accuracy: int = 10000) -> Call:
     """Return the value at a fraction of the frame's sorted values, not interpolated; nulls are ignored.
 
     Parameters
@@ -259,7 +259,7 @@ def percentile_approx(x: IntoExpr, p: float | Sequence[float], accuracy: int = 1
 
 
 @short_traceback
-def approx_percentile(x: IntoExpr, p: float | Sequence[float], accuracy: int = 10000) -> Call:
+def approx_percentile(x: IntoColumns, p: float | Sequence[float], accuracy: int = 10000) -> Call:
     """Return the value at a fraction: another name of :func:`percentile_approx`.
 
     Parameters
@@ -281,7 +281,7 @@ def approx_percentile(x: IntoExpr, p: float | Sequence[float], accuracy: int = 1
 
 
 @short_traceback
-def mad(x: IntoExpr) -> Call:
+def mad(x: IntoColumns) -> Call:
     """Return the median absolute deviation, the median of the values' distances from their median; nulls are ignored.
 
     Parameters

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .._model.calls import Call, call
-from .._model.expressions import IntoExpr
+from .._model.expressions import IntoColumns, IntoExpr
 from ..exceptions import short_traceback
 
 __all__ = [
@@ -20,7 +20,7 @@ __all__ = [
 
 
 @short_traceback
-def regr_count(y: IntoExpr, x: IntoExpr) -> Call:
+def regr_count(y: IntoColumns, x: IntoExpr) -> Call:
     """Count the frame's rows in which neither y nor x is null.
 
     Parameters
@@ -51,7 +51,7 @@ def regr_count(y: IntoExpr, x: IntoExpr) -> Call:
 
 
 @short_traceback
-def regr_avgx(y: IntoExpr, x: IntoExpr) -> Call:
+def regr_avgx(y: IntoColumns, x: IntoExpr) -> Call:
     """Average the independent variable over the frame's pairs.
 
     Parameters
@@ -82,7 +82,7 @@ def regr_avgx(y: IntoExpr, x: IntoExpr) -> Call:
 
 
 @short_traceback
-def regr_avgy(y: IntoExpr, x: IntoExpr) -> Call:
+def regr_avgy(y: IntoColumns, x: IntoExpr) -> Call:
     """Average the dependent variable over the frame's pairs.
 
     Parameters
@@ -113,7 +113,7 @@ def regr_avgy(y: IntoExpr, x: IntoExpr) -> Call:
 
 
 @short_traceback
-def regr_slope(y: IntoExpr, x: IntoExpr) -> Call:
+def regr_slope(y: IntoColumns, x: IntoExpr) -> Call:
     """Return the slope of the least-squares line through the frame's pairs.
 
     Parameters
@@ -144,7 +144,7 @@ def regr_slope(y: IntoExpr, x: IntoExpr) -> Call:
 
 
 @short_traceback
-def regr_intercept(y: IntoExpr, x: IntoExpr) -> Call:
+def regr_intercept(y: IntoColumns, x: IntoExpr) -> Call:
     """Return the intercept of the least-squares line through the frame's pairs: its value at x = 0.
 
     Parameters
@@ -175,7 +175,7 @@ def regr_intercept(y: IntoExpr, x: IntoExpr) -> Call:
 
 
 @short_traceback
-def regr_r2(y: IntoExpr, x: IntoExpr) -> Call:
+def regr_r2(y: IntoColumns, x: IntoExpr) -> Call:
     """Return the coefficient of determination (R squared) of the least-squares line: the squared correlation.
 
     Parameters
@@ -206,7 +206,7 @@ def regr_r2(y: IntoExpr, x: IntoExpr) -> Call:
 
 
 @short_traceback
-def regr_sxx(y: IntoExpr, x: IntoExpr) -> Call:
+def regr_sxx(y: IntoColumns, x: IntoExpr) -> Call:
     """Sum the squared deviations of x from its mean over the frame's pairs.
 
     Parameters
@@ -237,7 +237,7 @@ def regr_sxx(y: IntoExpr, x: IntoExpr) -> Call:
 
 
 @short_traceback
-def regr_syy(y: IntoExpr, x: IntoExpr) -> Call:
+def regr_syy(y: IntoColumns, x: IntoExpr) -> Call:
     """Sum the squared deviations of y from its mean over the frame's pairs.
 
     Parameters
@@ -268,7 +268,7 @@ def regr_syy(y: IntoExpr, x: IntoExpr) -> Call:
 
 
 @short_traceback
-def regr_sxy(y: IntoExpr, x: IntoExpr) -> Call:
+def regr_sxy(y: IntoColumns, x: IntoExpr) -> Call:
     """Sum the products of the deviations of x and y from their means over the frame's pairs.
 
     Parameters

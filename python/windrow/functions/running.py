@@ -6,7 +6,7 @@ import datetime as dt
 from decimal import Decimal
 
 from .._model.calls import Call, call
-from .._model.expressions import IntoExpr, Literal, as_expr
+from .._model.expressions import IntoColumns, IntoExpr, Literal, as_expr
 from .._model.intervals import Interval
 from .._model.lengths import as_length
 from ..exceptions import SpecError, short_traceback, shown
@@ -15,7 +15,7 @@ __all__ = ["bounded_sum", "counter_diff", "fill", "fill_backward", "fill_forward
 
 
 @short_traceback
-def fill(x: IntoExpr, max_gap: float | Decimal | str | dt.timedelta | Interval | None = None) -> Call:
+def fill(x: IntoColumns, max_gap: float | Decimal | str | dt.timedelta | Interval | None = None) -> Call:
     """Return the value; nulls are replaced by linear interpolation over the order key.
 
     Parameters
@@ -57,7 +57,7 @@ def fill(x: IntoExpr, max_gap: float | Decimal | str | dt.timedelta | Interval |
 
 
 @short_traceback
-def fill_forward(x: IntoExpr, max_gap: float | Decimal | str | dt.timedelta | Interval | None = None) -> Call:
+def fill_forward(x: IntoColumns, max_gap: float | Decimal | str | dt.timedelta | Interval | None = None) -> Call:
     """Return the value; nulls are replaced by the last value before them, in gaps up to a distance.
 
     Without ``max_gap``, ``wr.last_value("x").ignore_nulls()`` over ``rows=(None, 0)`` gives the same and does not wait
@@ -96,7 +96,7 @@ def fill_forward(x: IntoExpr, max_gap: float | Decimal | str | dt.timedelta | In
 
 
 @short_traceback
-def fill_backward(x: IntoExpr, max_gap: float | Decimal | str | dt.timedelta | Interval | None = None) -> Call:
+def fill_backward(x: IntoColumns, max_gap: float | Decimal | str | dt.timedelta | Interval | None = None) -> Call:
     """Return the value; nulls are replaced by the first value after them, in gaps up to a distance.
 
     Parameters
@@ -131,13 +131,13 @@ def fill_backward(x: IntoExpr, max_gap: float | Decimal | str | dt.timedelta | I
     return _fill("fill_backward", x, max_gap)
 
 
-def _fill(function: str, x: IntoExpr, max_gap: float | Decimal | str | dt.timedelta | Interval | None) -> Call:
+def _fill(function: str, x: IntoColumns, max_gap: float | Decimal | str | dt.timedelta | Interval | None) -> Call:
     gap = as_length(max_gap, f"{function}(): max_gap")
     return call(function, x) if gap.value is None else call(function, x, gap)
 
 
 @short_traceback
-def counter_diff(x: IntoExpr, start: IntoExpr = None) -> Call:
+def counter_diff(x: IntoColumns, start: IntoExpr = None) -> Call:
     """Return the increase of a counter since its previous value; null where it was reset.
 
     Parameters
@@ -290,7 +290,7 @@ def session_id(gap: float | Decimal | str | dt.timedelta | Interval) -> Call:
 
 @short_traceback
 def bounded_sum(
-    x: IntoExpr,
+    x: IntoColumns,
     low: float | Decimal | None = 0,
     high: float | Decimal | None = None,
     start: float | Decimal = 0,

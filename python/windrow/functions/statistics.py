@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .._model.calls import Call, call
-from .._model.expressions import IntoExpr
+from .._model.expressions import IntoColumns, IntoExpr
 from ..exceptions import short_traceback
 
 __all__ = [
@@ -23,7 +23,7 @@ __all__ = [
 
 
 @short_traceback
-def var_pop(x: IntoExpr) -> Call:
+def var_pop(x: IntoColumns) -> Call:
     """Return the population variance of the frame's values.
 
     Parameters
@@ -52,7 +52,7 @@ def var_pop(x: IntoExpr) -> Call:
 
 
 @short_traceback
-def var_samp(x: IntoExpr) -> Call:
+def var_samp(x: IntoColumns) -> Call:
     """Return the sample variance of the frame's values.
 
     Parameters
@@ -81,7 +81,7 @@ def var_samp(x: IntoExpr) -> Call:
 
 
 @short_traceback
-def variance(x: IntoExpr) -> Call:
+def variance(x: IntoColumns) -> Call:
     """Return the sample variance: another name of :func:`var_samp`.
 
     Parameters
@@ -98,7 +98,7 @@ def variance(x: IntoExpr) -> Call:
 
 
 @short_traceback
-def stddev_pop(x: IntoExpr) -> Call:
+def stddev_pop(x: IntoColumns) -> Call:
     """Return the population standard deviation of the frame's values.
 
     Parameters
@@ -127,7 +127,7 @@ def stddev_pop(x: IntoExpr) -> Call:
 
 
 @short_traceback
-def stddev_samp(x: IntoExpr) -> Call:
+def stddev_samp(x: IntoColumns) -> Call:
     """Return the sample standard deviation of the frame's values.
 
     Parameters
@@ -156,7 +156,7 @@ def stddev_samp(x: IntoExpr) -> Call:
 
 
 @short_traceback
-def stddev(x: IntoExpr) -> Call:
+def stddev(x: IntoColumns) -> Call:
     """Return the sample standard deviation: another name of :func:`stddev_samp`.
 
     Parameters
@@ -173,7 +173,7 @@ def stddev(x: IntoExpr) -> Call:
 
 
 @short_traceback
-def std(x: IntoExpr) -> Call:
+def std(x: IntoColumns) -> Call:
     """Return the sample standard deviation: another name of :func:`stddev_samp`.
 
     Parameters
@@ -190,7 +190,7 @@ def std(x: IntoExpr) -> Call:
 
 
 @short_traceback
-def skewness(x: IntoExpr) -> Call:
+def skewness(x: IntoColumns) -> Call:
     """Return the population skewness of the frame's values, not corrected for bias.
 
     Parameters
@@ -220,7 +220,7 @@ def skewness(x: IntoExpr) -> Call:
 
 
 @short_traceback
-def kurtosis(x: IntoExpr) -> Call:
+def kurtosis(x: IntoColumns) -> Call:
     """Return the population excess kurtosis of the frame's values, not corrected for bias: 0 for a normal distribution.
 
     Parameters
@@ -249,7 +249,7 @@ def kurtosis(x: IntoExpr) -> Call:
 
 
 @short_traceback
-def covar_pop(x: IntoExpr, y: IntoExpr) -> Call:
+def covar_pop(x: IntoColumns, y: IntoExpr) -> Call:
     """Return the population covariance of two columns over the frame.
 
     Parameters
@@ -280,7 +280,7 @@ def covar_pop(x: IntoExpr, y: IntoExpr) -> Call:
 
 
 @short_traceback
-def covar_samp(x: IntoExpr, y: IntoExpr) -> Call:
+def covar_samp(x: IntoColumns, y: IntoExpr) -> Call:
     """Return the sample covariance of two columns over the frame.
 
     Parameters
@@ -311,7 +311,7 @@ def covar_samp(x: IntoExpr, y: IntoExpr) -> Call:
 
 
 @short_traceback
-def corr(x: IntoExpr, y: IntoExpr) -> Call:
+def corr(x: IntoColumns, y: IntoExpr) -> Call:
     """Return the correlation of two columns over the frame (Pearson's), between -1 and 1.
 
     Parameters

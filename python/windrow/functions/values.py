@@ -6,7 +6,7 @@ import datetime as dt
 from typing import Any
 
 from .._model.calls import Call, call
-from .._model.expressions import Column, IntoExpr, Literal, as_expr
+from .._model.expressions import Column, IntoColumns, IntoExpr, Literal, as_expr
 from .._model.intervals import Interval, parse_duration
 from .._model.lengths import as_length
 from ..exceptions import SpecError, short_traceback
@@ -15,7 +15,7 @@ __all__ = ["any_value", "first", "first_value", "lag", "last", "last_value", "le
 
 
 @short_traceback
-def first_value(x: IntoExpr) -> Call:
+def first_value(x: IntoColumns) -> Call:
     """Return the frame's first value, also if it is null; with ``.ignore_nulls()`` its first value that is not null.
 
     Parameters
@@ -45,7 +45,7 @@ def first_value(x: IntoExpr) -> Call:
 
 
 @short_traceback
-def first(x: IntoExpr) -> Call:
+def first(x: IntoColumns) -> Call:
     """Return the frame's first value: another name of :func:`first_value`.
 
     Parameters
@@ -62,7 +62,7 @@ def first(x: IntoExpr) -> Call:
 
 
 @short_traceback
-def last_value(x: IntoExpr) -> Call:
+def last_value(x: IntoColumns) -> Call:
     """Return the frame's last value, also if it is null; with ``.ignore_nulls()`` its last value that is not null.
 
     Over a window with an order and no frame, the frame ends at the current row's last tie, so this returns the value
@@ -95,7 +95,7 @@ def last_value(x: IntoExpr) -> Call:
 
 
 @short_traceback
-def last(x: IntoExpr) -> Call:
+def last(x: IntoColumns) -> Call:
     """Return the frame's last value: another name of :func:`last_value`.
 
     Parameters
@@ -112,7 +112,7 @@ def last(x: IntoExpr) -> Call:
 
 
 @short_traceback
-def any_value(x: IntoExpr) -> Call:
+def any_value(x: IntoColumns) -> Call:
     """Return any value of the frame: always the first, so that results are reproducible.
 
     Parameters
@@ -141,7 +141,7 @@ def any_value(x: IntoExpr) -> Call:
 
 
 @short_traceback
-def nth_value(x: IntoExpr, n: IntoExpr) -> Call:
+def nth_value(x: IntoColumns, n: IntoExpr) -> Call:
     """Return the frame's n-th value, also if it is null; with ``.ignore_nulls()`` its n-th value that is not null.
 
     Parameters
@@ -179,7 +179,7 @@ def nth_value(x: IntoExpr, n: IntoExpr) -> Call:
 
 
 @short_traceback
-def lag(x: IntoExpr, offset: IntoExpr | dt.timedelta = 1, default: IntoExpr = None) -> Call:
+def lag(x: IntoColumns, offset: IntoExpr | dt.timedelta = 1, default: IntoExpr = None) -> Call:
     """Return the value of the row that lies ``offset`` rows before the current one in the partition.
 
     Parameters
@@ -229,7 +229,7 @@ def lag(x: IntoExpr, offset: IntoExpr | dt.timedelta = 1, default: IntoExpr = No
 
 
 @short_traceback
-def lead(x: IntoExpr, offset: IntoExpr | dt.timedelta = 1, default: IntoExpr = None) -> Call:
+def lead(x: IntoColumns, offset: IntoExpr | dt.timedelta = 1, default: IntoExpr = None) -> Call:
     """Return the value of the row that lies ``offset`` rows after the current one in the partition.
 
     Parameters
@@ -272,7 +272,7 @@ def lead(x: IntoExpr, offset: IntoExpr | dt.timedelta = 1, default: IntoExpr = N
     return _offset_call("lead", x, offset, default)
 
 
-def _offset_call(function: str, x: IntoExpr, offset: IntoExpr | dt.timedelta, default: IntoExpr) -> Call:
+def _offset_call(function: str, x: IntoColumns, offset: IntoExpr | dt.timedelta, default: IntoExpr) -> Call:
     distance = _distance(function, offset)
     if distance is not None:
         given = as_expr(default, f"{function}()'s default")

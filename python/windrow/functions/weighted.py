@@ -7,7 +7,7 @@ import math
 from typing import Any
 
 from .._model.calls import Call, call, flag
-from .._model.expressions import IntoExpr
+from .._model.expressions import IntoColumns, IntoExpr
 from .._model.intervals import Interval
 from .._model.lengths import as_length
 from ..exceptions import SpecError, short_traceback, shown
@@ -51,7 +51,7 @@ def _weighted(function: str, args: list[Any], adjust: bool, bias: bool | None, i
 
 @short_traceback
 def ewm_mean(
-    x: IntoExpr,
+    x: IntoColumns,
     alpha: float | None = None,
     *,
     span: float | None = None,
@@ -109,7 +109,7 @@ def ewm_mean(
 
 @short_traceback
 def ewm_var(
-    x: IntoExpr,
+    x: IntoColumns,
     alpha: float | None = None,
     *,
     span: float | None = None,
@@ -170,7 +170,7 @@ def ewm_var(
 
 @short_traceback
 def ewm_std(
-    x: IntoExpr,
+    x: IntoColumns,
     alpha: float | None = None,
     *,
     span: float | None = None,
@@ -231,7 +231,7 @@ def ewm_std(
 
 @short_traceback
 def ewm_cov(
-    y: IntoExpr,
+    y: IntoColumns,
     x: IntoExpr,
     alpha: float | None = None,
     *,
@@ -292,7 +292,7 @@ def ewm_cov(
 
 @short_traceback
 def ewm_corr(
-    y: IntoExpr,
+    y: IntoColumns,
     x: IntoExpr,
     alpha: float | None = None,
     *,
@@ -349,7 +349,7 @@ def ewm_corr(
 
 
 @short_traceback
-def ewm_mean_by(x: IntoExpr, times: IntoExpr, half_life: IntoExpr) -> Call:
+def ewm_mean_by(x: IntoColumns, times: IntoExpr, half_life: IntoExpr) -> Call:
     """Return the exponentially weighted mean of the frame's values by time: weights halve with each half-life.
 
     Parameters

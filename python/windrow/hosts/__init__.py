@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from .._model.conversions import register_conversion
-from .._model.expressions import register
+from .._model.expressions import register, register_selectors
 from .._model.windows import register_windows
 from .arrow import ArrowHost, StreamHost
 from .base import register_host
 from .duckdb import DuckDBHost
 from .pandas import PandasHost
-from .polars import PolarsHost, PolarsReader
+from .polars import PolarsHost, PolarsReader, PolarsSelectors
 from .polars_lazy import expression_of
 from .scans import DataFusionHost, DatasetHost
 from .spark import SparkHost, SparkReader, read_window
@@ -23,4 +23,5 @@ register_host(StreamHost(), fallback=True)
 register(SparkReader())
 register_windows(read_window)
 register(PolarsReader())
+register_selectors(PolarsReader.host, PolarsSelectors())
 register_conversion("polars", expression_of)

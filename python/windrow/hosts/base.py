@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from time import perf_counter
 from typing import Any, NamedTuple, Protocol
 
@@ -21,6 +21,7 @@ from .._execute.arrow_columns import empty_table
 from .._execute.explained_call import ExplainedCall
 from .._execute.in_memory import explained_calls
 from .._execute.run_metrics import Measured, capture
+from .._model.expressions import HostExpression, selected
 from .._parse.query import Query, read_query
 from .._plan.steps import StepPlan
 from ..exceptions import DataError, SpecError, WindrowError, shown
@@ -140,7 +141,11 @@ class MemoryHost:
 
     def plan(self, frame: Any, items: Sequence[Any], named: Mapping[str, Any], *, selecting: bool) -> StepPlan:
         """Plan the steps that give some items."""
-        return plan_items(items, named, self.columns(frame), selecting=selecting)
+        return plan_items(items, named, self.columns(frame), selecting=selecting, select=partial(self.selected, frame))
+
+    def selected(self, frame: Any, selector: HostExpression) -> list[str]:
+        """Name a frame's columns that a selector of Polars chooses."""
+        return selected(selector, self.schema(frame).arrow)
 
     def run(self, frame: Any, plan: StepPlan, arguments: ComputeArguments) -> Any:
         """Run the steps of a plan over a frame."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -76,15 +77,17 @@ class PandasHost(QueryHost):
         names = names_of(frame)
         # the names of such labels alone say what the plan is
         plain = all(type(label) is str for label in frame.columns)
+        select = partial(self.selected, frame)
         check = None if plain else lambda outputs: refuse_numbers(outputs, frame, names)
         try:
-            return plan_items(items, named, names, selecting=selecting, check=check)
+            return plan_items(items, named, names, selecting=selecting, check=check, select=select)
         except SpecError as error:
             of_index = _level_names(frame, names)
             if error.column not in of_index:
-                raise
+                with _index_level_hint(frame):
+                    raise
         with _index_level_hint(frame):
-            outputs = read_items(items, named, names, selecting=selecting)
+            outputs = read_items(items, named, names, selecting=selecting, select=select)
             plan = plan_steps(outputs, [*names, *of_index], selecting=selecting)
         # the levels stay in the index
         passed = tuple((name, i) for name, i in plan.project.columns if not len(names) <= i < plan.width)
@@ -217,12 +220,24 @@ def _index_level_hint(frame: pd.DataFrame) -> Iterator[None]:
     try:
         yield
     except SpecError as error:
+        message = str(error).removesuffix(error.hint)
+        if error.column is not None and None in frame.index.names and not _counts_rows(frame.index):
+            index = "a level of the index" if frame.index.nlevels > 1 else "the index"
+            raise SpecError(
+                f"{error}; {index} has no name: if that is meant, write frame.rename_axis({error.column!r})"
+            ) from None
         if error.column is None or error.column not in frame.index.names:
             raise
-        message = str(error).removesuffix(error.hint)
         raise SpecError(
             f"{message}; {error.column!r} is a level of the index, which only calls can read: write frame.reset_index()"
         ) from None
+
+
+def _counts_rows(index: pd.Index[Any]) -> bool:
+    """Whether an index is that of a frame that was given none."""
+    import pandas as pd
+
+    return isinstance(index, pd.RangeIndex)
 
 
 def _level_names(frame: pd.DataFrame, columns: Collection[str]) -> list[str]:

@@ -32,6 +32,7 @@ def plan_items(
     *,
     selecting: bool,
     check: Callable[[Sequence[Output]], None] | None = None,
+    select: Callable[[HostExpression], Sequence[str]] | None = None,
 ) -> StepPlan:
     """Plan the steps that give some items over columns, or give the plan that was made of the same before.
 
@@ -45,6 +46,8 @@ def plan_items(
         Whether the result has only the items.
     check
         Refuses items that a frame does not support; such plans are not kept.
+    select
+        As for :func:`~windrow._parse.items.read_items`.
 
     Returns
     -------
@@ -58,7 +61,7 @@ def plan_items(
     found = None if key is None else _PLANS.get(key)
     if found is not None:
         return found
-    outputs = read_items(items, named, columns, selecting=selecting)
+    outputs = read_items(items, named, columns, selecting=selecting, select=select)
     if check is not None:
         check(outputs)
     plan = plan_steps(outputs, columns, selecting=selecting)
@@ -71,6 +74,8 @@ def _key(item: Any) -> Hashable:
     """Return a value that is the same for items of the same plan, and for no others; None if there is none."""
     if isinstance(item, str):
         return item
+    if isinstance(item, (Call, Derived)) and item.several is not None and item.several.selector is not None:
+        return None  # what it chooses depends on the types of the columns
     if isinstance(item, Call):
         return "call", result_column(item), item.name  # which tells 1 from True, as equality does not
     if isinstance(item, Derived) and isinstance(item.expression, Sql) and not item.inputs:

@@ -12,7 +12,7 @@ from .._execute.in_memory import WorkingColumns
 from .._execute.run_metrics import Run, measure
 from .._execute.steps import run_steps
 from .._execute.top_rows import top_rows
-from .._model.expressions import Expr, HostExpression, Scalar, is_instance_by_name
+from .._model.expressions import Expr, HostExpression, Scalar, is_instance_by_name, selected
 from .._plan.steps import StepPlan
 from .._scalars.to_polars import within_limits
 from ..exceptions import SpecError
@@ -26,10 +26,29 @@ from .query import QueryHost, not_boolean
 if TYPE_CHECKING:
     pass
 
-__all__ = ["PolarsHost", "PolarsReader"]
+__all__ = ["PolarsHost", "PolarsReader", "PolarsSelectors"]
 
 #: The name of the host for Polars expressions.
 HOST = "polars"
+
+
+class PolarsSelectors:
+    """Finds the columns of Polars' selectors, ``pl.col("a", "b")`` among them."""
+
+    def is_selector(self, value: Any) -> bool:
+        """Whether a Polars expression chooses columns, and computes nothing."""
+        within_limits(value)  # Polars would walk through an expression of any size
+        return bool(value.meta.has_multiple_outputs() and value.meta.is_column_selection())
+
+    def selected(self, value: Any, schema: Any) -> list[str]:
+        """Name the columns of a schema, Polars' or Arrow's, that a selector chooses."""
+        import polars as pl
+
+        frame = pl.DataFrame(schema=schema) if isinstance(schema, pl.Schema) else pl.DataFrame(schema.empty_table())
+        try:
+            return list(frame.lazy().select(value).collect_schema().names())
+        except pl.exceptions.PolarsError as error:
+            raise SpecError(f"{value}: {str(error).partition(chr(10))[0]}") from None
 
 
 class PolarsReader:
@@ -74,7 +93,7 @@ def _host(value: Any) -> HostExpression:
     if value.meta.has_multiple_outputs():
         raise SpecError(
             f"{value} is several columns, and one expression is one column: write a call for each of them, or as keys "
-            "a list of their names"
+            "a list of their names; the first argument of a call alone may be several, as in wr.sum(pl.col('a', 'b'))"
         )
     reads, other_rows = columns_and_other_rows(value)
     return HostExpression(value, HOST, reads=reads, other_rows=other_rows)
@@ -96,6 +115,10 @@ class PolarsHost(QueryHost):
     def columns(self, frame: Any) -> list[str]:
         """List the names of a frame's columns."""
         return list(frame.collect_schema().names() if _is_lazy(frame) else frame.columns)
+
+    def selected(self, frame: Any, selector: HostExpression) -> list[str]:
+        """Name a frame's columns that a selector chooses."""
+        return selected(selector, frame.collect_schema())
 
     def run(self, frame: Any, plan: StepPlan, arguments: ComputeArguments) -> Any:
         """Run the steps of a plan over a DataFrame, or add them to the plan of a LazyFrame."""

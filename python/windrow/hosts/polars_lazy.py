@@ -17,7 +17,7 @@ from .._execute.evaluate import Expressions, polars_errors_translated
 from .._execute.run_metrics import Run, current_reporter, measure
 from .._execute.steps import run_steps
 from .._model.calls import Call, Derived
-from .._model.expressions import HostExpression, Scalar
+from .._model.expressions import HostExpression, Scalar, selected
 from .._model.names import unused_name
 from .._model.replace import replace
 from .._parse.items import read_items
@@ -203,7 +203,12 @@ def expression_of(item: Call | Derived, schema: Any) -> pl.Expr:
     elif not isinstance(schema, pl.Schema):
         schema = pl.DataFrame(schema_of(schema).arrow.empty_table()).schema
     names = schema.names()
-    plan = plan_steps(read_items([item], {}, names, selecting=True), names, selecting=True)
+    outputs = read_items([item], {}, names, selecting=True, select=lambda selector: selected(selector, schema))
+    if len(outputs) > 1:
+        raise SpecError(
+            f"{item.sql} is {len(outputs)} columns, and one expression is one column: write a call for each"
+        )
+    plan = plan_steps(outputs, names, selecting=True)
     if not names:
         raise SpecError(f"{item.sql}: the schema has no columns, and a Polars expression reads at least one")
     ((name, _),) = plan.project.columns

@@ -8,6 +8,7 @@ import random
 import subprocess
 import sys
 import traceback
+import zipfile
 
 import pyarrow as pa
 import pytest
@@ -15,6 +16,7 @@ import pytest
 import windrow as wr
 from support.random_calls import SEED
 from windrow._model.catalog import function_of
+from windrow._model.placing import Placeable
 from windrow._model.synonyms import SPELLINGS, near_names, spelling
 from windrow.exceptions import short_traceback
 
@@ -51,7 +53,7 @@ def test_near_misses_of_every_public_name_offer_it():
     attributes = functions = 0
     for name in wr.__all__:
         for miss in near_misses(name, rng):
-            if len(miss) < 3 or hasattr(wr, miss) or spelling(miss) is not None:
+            if len(miss) < 3 or miss.startswith("_") or hasattr(wr, miss) or spelling(miss) is not None:
                 continue
             if plain(miss) in known and plain(miss) != plain(name):
                 continue  # another name in other letters
@@ -86,7 +88,7 @@ def test_what_is_offered_for_other_libraries_names_works(python, sql, names):
         names_known["function"] = lambda x, begin, end: x
     made = None if python.startswith("wr.spark.") else eval(python, names_known)  # those need a session
     if sql:
-        assert made.sql == sql
+        text = made.sql
         table = pa.table(
             {"x": [3.0, 1.0, 2.0], "y": [1, 2, 3], "t": [1, 2, 3], "k": [1, 1, 2], "flag": [True, None, None]}
         )
@@ -94,12 +96,17 @@ def test_what_is_offered_for_other_libraries_names_works(python, sql, names):
             table = table.set_column(0, "x", pa.array([True, None, False]))
         if isinstance(made, wr.Call) and made.window is None:
             made = made.over(wr.window(order_by="t"))
-        assert wr.select(table, y=made)["y"].type != pa.null()
+        answer = wr.select(table, y=made)["y"]
+        assert answer.type != pa.null()
+        assert text == sql or wr.select(table, y=sql)["y"].equals(answer)
     for name in names.split():
-        assert not hasattr(wr, name)
-        with pytest.raises(AttributeError) as caught:
-            getattr(wr, name)
-        assert str(caught.value).startswith(f"module 'windrow' has no attribute {name!r}; write {python}")
+        if hasattr(wr, name):  # in Python there is one, and SQL has no such function
+            assert name in wr.__all__
+            assert function_of(name) is None
+        else:
+            with pytest.raises(AttributeError) as caught:
+                getattr(wr, name)
+            assert str(caught.value).startswith(f"module 'windrow' has no attribute {name!r}; write {python}")
         if sql and name not in ("unique", "join"):  # which are words of SQL
             said = message_of(wr.with_columns, TABLE, f"{name}(level) OVER (ORDER BY id)")
             assert f"; write {sql}, in Python {python}" in said
@@ -425,6 +432,38 @@ def test_columns_of_pandas_that_have_no_type():
         wr.with_columns(pd.DataFrame({"x": [1, "a"]}), y=wr.max("x").over())
 
 
+def test_an_index_without_a_name():
+    pytest.importorskip("pandas")
+    frame = TABLE.to_pandas().set_index("k").rename_axis(None)
+    item = wr.sum("level").over("k")
+    query = "SELECT sum(level) OVER (PARTITION BY k) FROM f"
+    for make in (lambda f: wr.with_columns(f, y=item), lambda f: wr.sql(query, f=f)):
+        said = message_of(make, frame)
+        assert said.endswith("; the index has no name: if that is meant, write frame.rename_axis('k')")
+        named = eval(said.rpartition("write ")[2], {"frame": frame})
+        assert make(named).iloc[:, -1].tolist() == [3, 3, 3]
+    deep = frame.set_index("id", append=True)
+    assert "a level of the index has no name" in message_of(wr.with_columns, deep, y=item)
+    said = message_of(wr.with_columns, frame.reset_index(drop=True), y=item)
+    assert said.endswith("there is 'id', 'level', 'my col'")
+
+
+def test_a_zip_file_on_the_path_says_what_does(tmp_path):
+    source = os.path.dirname(wr.__file__)
+    path = tmp_path / "windrow_arrow.whl"
+    with zipfile.ZipFile(path, "w") as archive:
+        for folder, _, files in os.walk(source):
+            for name in files:
+                if name.endswith(".py"):
+                    file = os.path.join(folder, name)
+                    archive.write(file, os.path.relpath(file, os.path.dirname(source)))
+    code = f"import sys; sys.path.insert(0, {str(path)!r}); import windrow"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    last = run.stderr.strip().splitlines()[-1]
+    assert last.startswith("ImportError: windrow has a native module, which Python cannot import from a zip file")
+    assert last.endswith("; install the wheel, or send an environment that has it by --archives")
+
+
 def test_what_is_no_frame():
     np, pd, pl = (pytest.importorskip(name) for name in ("numpy", "pandas", "polars"))
     frame = TABLE.to_pandas()
@@ -452,8 +491,13 @@ def test_one_expression_is_one_column():
     pl = pytest.importorskip("polars")
     frame = pl.from_arrow(TABLE)
     for several in (pl.col("id", "level"), pl.all(), pl.col("^l.*$"), pl.col(pl.Int64), pl.exclude("k") * 2):
-        for make in (wr.sum, wr.desc, wr.window, wr.sum("id").filter):
+        for make in (wr.desc, wr.window, wr.sum("id").filter):
             assert "one expression is one column: write a call for each" in message_of(make, several)
+        made = (
+            wr.select(frame, wr.max(several).over().alias("{name}_y")) if several.meta.is_column_selection() else None
+        )
+        assert made is None or made.width == len(frame.select(several).columns)
+    assert "one expression is one column: write a call for each" in message_of(wr.sum, several)  # which computes
     assert wr.with_columns(frame, y=wr.sum(pl.col("id")).over())["y"].to_list() == [6, 6, 6]
 
 
@@ -463,8 +507,9 @@ def test_one_expression_is_one_column():
 def public_functions():
     """Give the public functions, and the methods of calls, by their names."""
     made = {name: getattr(wr, name) for name in wr.__all__ if inspect.isfunction(getattr(wr, name))}
-    written = {"code", "reads_back"}  # what a repr is made of, which no argument can be wrong for
-    methods = {n: f for n, f in vars(wr.Call).items() if inspect.isfunction(f) and not n.startswith("_")}
+    written = {"code", "reads_back", "placed"}  # what no argument of a user's can be wrong for
+    members = vars(Placeable) | vars(wr.Call)
+    methods = {n: f for n, f in members.items() if inspect.isfunction(f) and not n.startswith("_")}
     made |= {f"Call.{n}": f for n, f in methods.items() if n not in written}
     return made | {f"spark.{name}": getattr(wr.spark, name) for name in wr.spark.__all__}
 

@@ -14,6 +14,7 @@ from windrow.typing import (
     Config,
     Derived,
     Explanation,
+    Formula,
     FrameLike,
     IntoExpr,
     IntoItem,
@@ -141,6 +142,16 @@ def calls() -> None:
     assert_type(wr.max(wr.when(wr.col("x") > 0).then(1).otherwise(call - 2.5)), wr.Call)
     assert_type(wr.col("x").equals(call), bool)
     assert_type(wr.max(call).over(w), wr.Call)
+    assert_type(wr.sum(["a", "b"]).over(w).alias("{name}_sum"), wr.Call)
+    assert_type(wr.diff("x", 2), Formula)
+    assert_type(wr.mean("x", weights=[0.5, 1]), Formula)
+    assert_type(wr.sum("x", weights="triang").over(w), Derived)
+    assert_type(wr.sum("x", weights=("gaussian", 1.5)).over(w), Derived)
+    assert_type(wr.mean("x"), wr.Call)
+    assert_type(wr.diff("x").alias("d").over("k", order_by="t"), Derived)
+    assert_type(wr.z_score(["a", "b"]).over(w.reset(wr.col("x").is_null())), Derived)
+    assert_type(wr.shift("x", -1, 0).over(w), wr.Call)
+    assert_type(wr.islands("x", wr.col("y") > 1).over(w), Derived)
     assert_type(wr.sum(ExprLike()), wr.Call)
     assert_type(wr.sum(ColumnLike()).filter(ColumnLike()), wr.Call)
     assert_type(wr.ewm_mean_by("x", "t", dt.timedelta(1)), wr.Call)

@@ -32,7 +32,7 @@ def keywords() -> None:
     wr.interval(day=1)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
     wr.ewm_mean("x", halflife=3)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
     wr.aggregate(Spread, "x", return_type=int)  # type: ignore[arg-type, call-arg]  # pyright: ignore[reportCallIssue]
-    wr.sum(x="x", y="y")  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+    wr.max(x="x", y="y")  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
 
 
 def words() -> None:
@@ -50,11 +50,10 @@ def words() -> None:
 
 
 def arguments() -> None:
-    wr.sum(["x"])  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
-    wr.sum({"x": 1})  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
-    wr.sum(PolarsLike())  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
-    wr.sum()  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
-    wr.sum("x", "y")  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+    wr.max({"x": 1})  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    wr.max(PolarsLike())  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    wr.max()  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+    wr.max("x", "y")  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
     wr.rank("x")  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
     wr.lag("x", w)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     wr.covar_pop("x")  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]

@@ -19,4 +19,4 @@ def results(relation: duckdb.DuckDBPyRelation) -> None:
 
 def refused(relation: duckdb.DuckDBPyRelation) -> None:
     wr.with_columns(relation, call, engine="spark")  # type: ignore[call-overload]  # pyright: ignore[reportArgumentType, reportCallIssue]
-    wr.sum(relation)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    wr.max(relation)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]

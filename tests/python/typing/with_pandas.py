@@ -28,9 +28,9 @@ def methods() -> None:
 def refused(series: "pd.Series[float]", array: "np.ndarray[tuple[int], np.dtype[np.float64]]") -> None:
     wr.with_columns(frame, call, engine="spark")  # type: ignore[call-overload]  # pyright: ignore[reportArgumentType, reportCallIssue]
     wr.with_columns(series, call)  # type: ignore[type-var]  # pyright: ignore[reportArgumentType, reportCallIssue]
-    wr.sum(frame)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    wr.max(frame)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     wr.sum(series)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
-    wr.sum(array)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    wr.max(array)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     wr.sum("x").filter(series > 0)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 
 

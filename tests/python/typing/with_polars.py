@@ -41,7 +41,7 @@ def taken() -> None:
 def refused(series: pl.Series) -> None:
     wr.with_columns(frame, pl.col("x"))  # type: ignore[call-overload]  # pyright: ignore[reportArgumentType, reportCallIssue]
     wr.with_columns(frame, call, engine="spark")  # type: ignore[call-overload]  # pyright: ignore[reportArgumentType, reportCallIssue]
-    wr.sum(frame)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    wr.max(frame)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     wr.sum("x").order_by(frame)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     wr.with_columns(frame, call, sort="spark")  # type: ignore[call-overload]  # pyright: ignore[reportArgumentType, reportCallIssue]
 

@@ -34,7 +34,7 @@ def taken() -> None:
 def refused(frame: DataFrame) -> None:
     wr.with_columns(frame, call, engine="polars")  # type: ignore[call-overload]  # pyright: ignore[reportArgumentType, reportCallIssue]
     wr.with_columns(frame, w)  # type: ignore[call-overload]  # pyright: ignore[reportArgumentType, reportCallIssue]
-    wr.sum(frame)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    wr.max(frame)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     wr.spark.accelerate(column)  # type: ignore[type-var]  # pyright: ignore[reportArgumentType]
 
 
