@@ -13,10 +13,10 @@ The columns of the groups are named by their texts, which messages show.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Any
 
 from .._model.calls import Call, Derived
-from .._model.catalog import function_of
+from .._model.catalog import Function, function_of
 from .._model.expressions import Column, Item, Literal, Sql
 from .._model.names import unused_name
 from .._model.outputs import Output
@@ -27,9 +27,6 @@ from .grammar import function_name, syntax, text_of
 from .sql_text import bare_functions, read_tree, refuse_bare_functions
 
 __all__ = ["Groups", "bare_aggregates"]
-
-#: The functions of rows that Spark also has as aggregates.
-_VALUES: Final = frozenset(("any_value", "first", "first_value", "last", "last_value"))
 
 
 def bare_aggregates(tree: Any) -> list[Any]:
@@ -49,10 +46,15 @@ def bare_aggregates(tree: Any) -> list[Any]:
     for function, outer in bare_functions(tree):
         name = function_name(function) or ""
         known = function_of(name)
-        if known is not None and (known.family == "aggregate" or name in _VALUES):
+        if known is not None and _is_aggregate(known):
             found.append(outer)
     inside = {id(node) for one in found for node in one.walk() if node is not one}
     return [one for one in found if id(one) not in inside]
+
+
+def _is_aggregate(function: Function) -> bool:
+    """Whether Spark has a function as an aggregate: of those that pick rows, any, the first and the last value."""
+    return function.family == "aggregate" or (function.family == "value" and len(function.arguments) == 1)
 
 
 class Groups:

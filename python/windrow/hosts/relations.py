@@ -138,7 +138,7 @@ class _Tree:
 
     def _make(self, relation: Relation) -> _Node:
         if isinstance(relation, Joined):
-            raise self._refused or self._joined(relation)
+            raise self._refused or self._refused_join(relation)
         if isinstance(relation, Named):
             return self._frame(relation)
         if isinstance(relation, United):
@@ -183,7 +183,7 @@ class _Tree:
         assert isinstance(host, QueryHost)
         return frames, host
 
-    def _joined(self, relation: Joined) -> UnsupportedError:
+    def _refused_join(self, relation: Joined) -> UnsupportedError:
         try:
             name = "" if relation.table is None else host_of(self._find(relation.table)).name
         except SpecError:

@@ -78,7 +78,7 @@ def test_frames_that_are_none_say_what_to_write() -> None:
     ):
         with pytest.raises(wr.WindrowError, match=words):
             wr.with_columns(frame, y=wr.sum("x").over())
-    with pytest.raises(wr.SpecError, match="several columns"):
+    with pytest.raises(wr.SpecError, match="is 2 columns, of which each needs a name"):
         wr.with_columns(pl.from_arrow(TABLE), z=wr.max(pl.col("x", "y")).over())
 
 

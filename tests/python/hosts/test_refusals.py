@@ -265,7 +265,7 @@ V_MAX = pl.col("y").max().over("k")
 def test_several_columns_are_not_one():
     frame = pl.DataFrame({"a": [1], "b": [2]})
     for expression in (pl.col("a", "b"), pl.all(), pl.col("^.*$")):
-        with pytest.raises(wr.SpecError, match="is several columns"):
+        with pytest.raises(wr.SpecError, match="columns, of which each needs a name"):
             wr.with_columns(frame, y=wr.sum(expression).over())
 
 

@@ -210,8 +210,9 @@ def lists(source):
             yield node.lineno, found
 
 
-#: What knows other systems' functions by name: it says how these map to ours.
+#: What knows functions by name all the same, and what it says of them.
 OTHERS = {
+    "_plan/ranks.py": "what the native search for top rows counts, for each rank",
     "hosts/spark/catalyst.py": "the classes of Catalyst, and that their sums and averages have a mode",
     "hosts/spark/engine_choice.py": "which sums Spark computes as windrow does",
 }

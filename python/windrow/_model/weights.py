@@ -6,13 +6,13 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, Final, Literal as OneOf, TypeAlias
 
-from .._model.calls import call
-from .._model.conditions import when
-from .._model.expressions import IntoColumns, Literal, as_columns, lit
-from .._model.formulas import Formula
-from .._model.replace import replace
-from .._model.windows import Bound, Window
 from ..exceptions import SpecError, shown
+from .calls import call
+from .conditions import when
+from .expressions import IntoColumns, Literal, as_columns, lit
+from .formulas import Formula
+from .replace import replace
+from .windows import Bound, Window
 
 __all__ = ["Weights", "weighted"]
 
@@ -24,7 +24,7 @@ Weights: TypeAlias = (
 _COSINES: Final = {"hann": (0.5, 0.5), "hamming": (0.54, 0.46), "blackman": (0.42, 0.5, 0.08)}
 
 
-def weighted(function: str, x: IntoColumns, weights: Weights) -> Formula:
+def weighted(function: str, x: IntoColumns, weights: Weights, *, is_mean: bool) -> Formula:
     """Make the weighted sum or mean of a frame's values.
 
     Parameters
@@ -35,6 +35,8 @@ def weighted(function: str, x: IntoColumns, weights: Weights) -> Formula:
         A column of numbers.
     weights
         As :data:`Weights`.
+    is_mean
+        Whether the sum is divided by that of the weights.
 
     Returns
     -------
@@ -44,7 +46,6 @@ def weighted(function: str, x: IntoColumns, weights: Weights) -> Formula:
     role = f"{function}()"
     column = as_columns(x, role)
     make_weights = _maker(weights, role)
-    is_mean = function != "sum"
 
     def make(window: Window) -> Any:
         first, last = _rows(window, role)
