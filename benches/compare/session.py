@@ -1,5 +1,7 @@
 """A session with ``wr.spark.enable`` beside the same session without: how long planning takes, and whole queries.
 
+Planning of ``wr.with_columns`` beside ``withColumn`` is measured, too.
+
 ``python -m benches.compare.session``: on ``local[2]``, over a Parquet file, in turns. Planning is what Spark does until
 a query can run; the first queries, which compile and load classes, do not count. Rows go to the ``noop`` sink.
 """
@@ -60,6 +62,35 @@ def plan(spark: Any, query: str) -> object:
     return spark.sql(query)._jdf.queryExecution().executedPlan()
 
 
+def one_by_one(frame: Any, add: Callable[[Any, dict[str, int]], Any]) -> Any:
+    """Add thirty windows, one after another."""
+    for back in range(1, 31):
+        frame = add(frame, {f"c{back}": back})
+    return frame
+
+
+def at_once(frame: Any, add: Callable[[Any, dict[str, int]], Any]) -> Any:
+    """Add two hundred windows."""
+    return add(frame, {f"c{back}": back for back in range(1, 201)})
+
+
+def by_spark(frame: Any, backs: dict[str, int]) -> Any:
+    """Add sums of moving frames as Spark's columns."""
+    from pyspark.sql import Window, functions
+
+    near = Window.partitionBy("k").orderBy("id")
+    return frame.withColumns(
+        {name: functions.sum("v").over(near.rowsBetween(-back, 0)) for name, back in backs.items()}
+    )
+
+
+def by_windrow(frame: Any, backs: dict[str, int]) -> Any:
+    """Add sums of moving frames as windrow's columns."""
+    return wr.with_columns(
+        frame, {name: wr.sum("v").over(wr.window("k", "id", rows=(-back, 0))) for name, back in backs.items()}
+    )
+
+
 def compute(spark: Any, query: str) -> object:
     """Compute the rows of a query."""
     return drain(spark.sql(query))
@@ -110,6 +141,17 @@ def main() -> None:
         for name, query in PLANNED.items():
             theirs, ours = compared(spark, partial(plan, spark, query), 4 * given.turns, given.engine)
             print(f"| {name} | {theirs:.0f} | {ours:.0f} |", flush=True)
+        frame = spark.table("t")
+        for name, added in (("30 windows, one by one", one_by_one), ("200 windows at once", at_once)):
+            times: dict[Any, list[float]] = {by_spark: [], by_windrow: []}
+            for turn in range(-1, given.turns):
+                for add, taken in times.items():
+                    took = milliseconds(lambda: added(frame, add)._jdf.queryExecution().executedPlan())  # noqa: B023
+                    if turn >= 0:
+                        taken.append(took)
+            print(
+                f"| {name} | {' | '.join(f'{statistics.median(taken):.0f}' for taken in times.values())} |", flush=True
+            )
         if not given.planning:
             print("\n| query, ms | Spark | windrow | ratio |\n|---|---|---|---|")
             for name, query in RUN.items():

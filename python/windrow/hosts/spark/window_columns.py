@@ -119,26 +119,16 @@ class WindowColumnsRunner:
         )
         left = self._left_to_spark(step, schema)
         taken = [i for i in range(len(step.calls)) if i not in left]
-        columns = self._names(step)
-        places = {name: i for i, name in enumerate(step.names)}
-        described: list[dict[str, Any]] = [{} for _ in step.calls]
-        for i in left:
-            described[i] = {"text": spark_sql(step.calls[i]), "columns": places}
         if taken:
             self._check(working, step, schema, taken)
-        for place, (i, made) in enumerate(zip(taken, self._results(step, schema, taken), strict=True)):
-            described[i] = {"place": place, **_described(step.calls[i], made, places)}
-        for i, window in enumerate(described):
-            window["name"] = columns[i]
-        calls = WindowCalls(
-            tuple(step.calls[i] for i in taken), self.options, tuple(strings_named_as_columns(self.plan))
-        )
+        names = self._names(step)
         explained = self._explained(step, schema, left)
-        working.frame = self._added(working.frame, described, calls.text() if taken else "", step)
+        windows = self._windows(step, schema, names, taken)
+        working.frame = self._added(working.frame, step, windows, taken)
         for i, row in zip(left, explained, strict=True):
-            field_of_spark = working.frame.schema[len(step.names) + i]
-            shown = explained_spark_call(step.calls[i], field_of_spark, row, asked=self.engine == "spark")
-            working.left[columns[i]] = replace(shown, name=columns[i], sort="Spark")
+            result = working.frame.schema[len(step.names) + i]
+            shown = explained_spark_call(step.calls[i], result, row, asked=self.engine == "spark")
+            working.left[names[i]] = replace(shown, name=names[i], sort="Spark")
         return working
 
     def project(self, working: WindowColumns, step: Project) -> WindowColumns:
@@ -205,19 +195,30 @@ class WindowColumnsRunner:
             text = ONE_PARTITION.format(calls="; ".join(unpartitioned), why="")
             warnings.warn(text, UserWarning, stacklevel=caller_stack_level())
 
+    def _windows(
+        self, step: Compute, schema: T.StructType, names: Sequence[str], taken: Sequence[int]
+    ) -> list[dict[str, Any]]:
+        """Describe windows to the JVM: those of windrow by what Spark sees of them, Spark's own by their SQL."""
+        places = {name: i for i, name in enumerate(step.names)}
+        results = dict(zip(taken, self._results(step, schema, taken), strict=True))
+        windows: list[dict[str, Any]] = []
+        for i, (call, name) in enumerate(zip(step.calls, names, strict=True)):
+            if i in results:
+                described = {"place": taken.index(i), **_described(call, results[i], places)}
+            else:
+                described = {"text": spark_sql(call), "columns": places}
+            windows.append({"name": name, **described})
+        return windows
+
     def _results(self, step: Compute, schema: T.StructType, taken: Sequence[int]) -> list[T.StructField]:
         """Give the types of calls' results, as Spark has them."""
-        if not taken:
-            return []
-        calls = [step.calls[i] for i in taken]
-        made = spark_schema(self._operator(step, schema, taken))
         fields = []
-        for call, field_ in zip(calls, made.fields, strict=True):
-            column = call.argument_column()
-            known = (
-                None if column is None else restored_spark_type(call.function, schema[column].dataType, field_.dataType)
-            )
-            fields.append(T.StructField(field_.name, known or field_.dataType, field_.nullable))
+        made = spark_schema(self._operator(step, schema, taken)).fields if taken else []
+        for i, result in zip(taken, made, strict=True):
+            call = step.calls[i]
+            source = call.argument_column()
+            known = source and restored_spark_type(call.function, schema[source].dataType, result.dataType)
+            fields.append(T.StructField(result.name, known or result.dataType, result.nullable))
         return fields
 
     def _operator(self, step: Compute, schema: T.StructType, members: Sequence[int]) -> Operator:
@@ -230,19 +231,23 @@ class WindowColumnsRunner:
         names = [f"__windrow_out_{i}" for i in members]
         return stage_operator(calls, read_schema, names, names, [], self.options)
 
-    def _added(self, frame: Any, windows: Sequence[Mapping[str, Any]], calls: str, step: Compute) -> Any:
+    def _added(self, frame: Any, step: Compute, windows: Sequence[Mapping[str, Any]], taken: Sequence[int]) -> Any:
+        """Add windows to a frame, whose columns are those of the step; what Spark refuses of its own is named."""
         from pyspark.errors import PySparkException
 
-        plan = self.adder.added(analyzed_plan(frame), json.dumps(windows), calls)
+        calls = WindowCalls(
+            tuple(step.calls[i] for i in taken), self.options, tuple(strings_named_as_columns(self.plan))
+        )
+        plan = self.adder.added(analyzed_plan(frame), json.dumps(windows), calls.text() if taken else "")
         try:
             return dataframe_of(plan, self.frame.sparkSession)
         except PySparkException as error:
-            of_spark = [i for i, window in enumerate(windows) if "text" in window]
-            for i in of_spark if len(windows) > 1 else []:
-                self._added(frame, [windows[i]], "", replace(step, calls=(step.calls[i],)))
-            if not of_spark:
-                raise
-            raise refused_window(step.calls[of_spark[0]], error) from None
+            left = [i for i in range(len(windows)) if i not in taken]
+            if len(windows) == 1 and left:
+                raise refused_window(step.calls[0], error) from None
+            for i in left:
+                self._added(frame, replace(step, calls=(step.calls[i],)), [windows[i]], [])
+            raise
 
 
 def _described(call: BoundCall, result: T.StructField, places: Mapping[str, int]) -> dict[str, Any]:
