@@ -238,7 +238,7 @@ mod tests {
         for name in ["UT", "GMT", "+0", "UTC+0", "GMT-00:00", "Z"] {
             assert!(named_zone(name).unwrap().is_none(), "{name}");
         }
-        for name in ["GMT+", "+19", "+5:60", "+123", "UTC+1:2:3", "UTC5", "+٥", "", "Nowhere"] {
+        for name in ["GMT+", "GMT+19", "+5:60", "+123", "UTC+1:2:3", "UTC5", "+٥", "", "Nowhere"] {
             assert!(named_zone(name).is_err(), "{name}");
         }
     }
