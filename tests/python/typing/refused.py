@@ -54,7 +54,7 @@ def arguments() -> None:
     wr.max(PolarsLike())  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     wr.max()  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
     wr.max("x", "y")  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
-    wr.rank("x")  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+    wr.rank("x")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     wr.lag("x", w)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     wr.covar_pop("x")  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
     wr.max_by("x", "y", "k")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
