@@ -78,7 +78,7 @@ impl Window {
         let calls: Vec<Call> = match (function.family, function.function_id) {
             (Family::Ranking, FunctionId::Ntile) => vec![Call::new(function.name, literals(&[3]))],
             (Family::Ranking, FunctionId::RankWith) => {
-                ranks(function.name).into_iter().chain([Call::new(function.name, [Arg::from("dense")])]).collect()
+                ranks(function.name).into_iter().chain([Call::new(function.name, [text("dense")])]).collect()
             }
             (Family::Ranking, _) => vec![Call::new(function.name, [])],
             _ => VALUES
@@ -143,10 +143,12 @@ impl Window {
                         (_, FunctionId::BoundedSum) => {
                             let null = || Arg::Literal(Literal::Null);
                             let float = |value: f64| Arg::Literal(Literal::Float(value));
+                            // A sum of unsigned values is unsigned.
+                            let start = if name.starts_with('u') && name != "utf8" { 0.0 } else { -7.0 };
                             vec![
                                 vec![column.clone()],
                                 vec![column.clone(), float(-2.0), Arg::from(5), Arg::from(1)],
-                                vec![column.clone(), null(), Arg::from(3), float(-7.0)],
+                                vec![column.clone(), null(), Arg::from(3), float(start)],
                                 vec![column, null()],
                             ]
                         }
@@ -308,10 +310,14 @@ fn plan(batch: &RecordBatch, spec: &WindowSpec, call: &Call, strategy: Option<wi
     Plan::new(batch.schema(), &[spec.clone().call(call.clone())], options).unwrap()
 }
 
+fn text(value: &str) -> Arg {
+    Arg::Literal(Literal::Utf8(value.to_string()))
+}
+
 /// Calls of `rank_with` by each method that a frame has too, with and without the other arguments.
 fn ranks(name: &str) -> Vec<Call> {
     let call = |method: &str, flags: &[bool]| {
-        Call::new(name, std::iter::once(Arg::from(method)).chain(flags.iter().map(|&flag| Arg::from(flag))))
+        Call::new(name, std::iter::once(text(method)).chain(flags.iter().map(|&flag| Arg::from(flag))))
     };
     let flags: [&[bool]; 3] = [&[], &[true], &[false, true]];
     let methods = ["min", "max", "average", "ordinal"];
