@@ -9,7 +9,7 @@
 //! The moments are those of pandas: weighted by these weights, and unless biased multiplied by `W² / (W² - W2)`, of the
 //! sums of the weights and of their squares. States merge by Pébay's formulas, with the left rows' weights scaled; in the
 //! recursive form the first value of a run has another weight if values precede it, and so is kept apart. Cost: O(1) per
-//! update, and a power or two per merge. Nothing is subtracted, so a NaN leaves the state with its row.
+//! update, and a power or two per merge. No value is taken out of a state, so a NaN leaves with its row.
 
 use std::ops::Range;
 
@@ -45,7 +45,10 @@ pub struct WeightedMoments {
 
 impl WeightedMoments {
     fn of([x, y]: [f64; 2], weight: f64) -> Self {
-        Self { weight, squares: weight * weight, x, y, ..Self::default() }
+        // Deviations from an infinite mean are NaN, in whatever order states merge.
+        let product = |is_finite: bool| if is_finite { 0.0 } else { f64::NAN };
+        let (xx, yy) = (product(x.is_finite()), product(y.is_finite()));
+        Self { weight, squares: weight * weight, x, y, xx, xy: xx + yy, yy }
     }
 
     fn scale(&mut self, by: f64) {
@@ -70,8 +73,11 @@ impl WeightedMoments {
         self.xx += other.xx + dx * dx * both;
         self.xy += other.xy + dx * dy * both;
         self.yy += other.yy + dy * dy * both;
-        self.x += dx * share;
-        self.y += dy * share;
+        // An infinity minus another is no difference, but their mean is known.
+        let mean = |left: f64, right: f64, apart: f64| {
+            if apart.is_finite() { left + apart * share } else { left * (self.weight / weight) + right * share }
+        };
+        (self.x, self.y) = (mean(self.x, other.x, dx), mean(self.y, other.y, dy));
         self.weight = weight;
         self.squares += other.squares;
     }
