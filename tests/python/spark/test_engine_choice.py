@@ -142,7 +142,7 @@ def test_explain_says_who_computes(frame):
     assert [(r["name"], r["strategy"]) for r in plan.rows] == [("s", "prefix"), ("r", "spark")]
     assert "stage 1: rows of equal k in one task, then windrow computes sum(i)" in str(plan)
     assert "Spark's own windows compute r" in str(plan)
-    assert "nothing else" in plan.rows[0]["reason"]
+    assert "nothing else" in plan.rows[1]["reason"]
     forced = wr.explain(frame, r=wr.rank().over(wr.window("i", "id")), engine="spark")
     assert [r["reason"] for r in forced.rows] == ["engine='spark' leaves all windows to Spark"]
     assert wr.explain(frame, r=wr.rank().over(wr.window("i", "id")), engine="windrow").rows[0]["strategy"] == "index"

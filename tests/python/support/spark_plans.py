@@ -5,7 +5,9 @@ import re
 __all__ = ["exchanges", "executed_plan", "passages", "passing_columns"]
 
 # windrow's own node is called after its calls
-_PASSAGE = re.compile(r"^\W*(?:\(\d+\) )?(?:windrow\(.*\)|(?:Python)?MapInArrow windrow_stage\(.*?\)#\d+,) (.*)$", re.MULTILINE)
+_PASSAGE = re.compile(
+    r"^\W*(?:\(\d+\) )?(?:windrow\(.*\)|(?:Python)?MapInArrow windrow_stage\(.*?\)#\d+,) (.*)$", re.MULTILINE
+)
 
 
 def executed_plan(frame):
