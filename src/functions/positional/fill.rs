@@ -24,11 +24,12 @@ use arrow_buffer::{ArrowNativeType, BooleanBuffer, ScalarBuffer};
 use arrow_schema::DataType;
 
 use super::max_gap::MaxGap;
+use super::whole_partitions::WholePartitions;
 use crate::bounds::distance::KeyDistances;
 use crate::bounds::frames::Frames;
 use crate::bounds::range_key::{RangeKeys, ordered_keys};
 use crate::error::{Error, Result};
-use crate::evaluate::evaluator::{Evaluator, FRAMES_PER_BLOCK};
+use crate::evaluate::evaluator::Evaluator;
 use crate::evaluate::positional::index::{MaskIndex, MaskWalk};
 use crate::functions::native::{to_primitive, with_type};
 use crate::model::carry::Carry;
@@ -37,7 +38,6 @@ use crate::model::section::Section;
 use crate::util::cancel::Cancel;
 use crate::util::civil::{SECONDS_PER_DAY, ticks_per_second};
 use crate::util::data_types::decode;
-use crate::util::run_index::RunIndex;
 
 /// The distance of a row from the first of two keys, and of the second from the first.
 #[derive(Debug, Clone, Copy)]
@@ -196,9 +196,7 @@ pub(crate) struct Fill<T: ArrowPrimitiveType> {
     /// The rows with a usable value and key.
     anchors: MaskIndex,
     max_gap: Option<MaxGap>,
-    partitions: RunIndex,
-    own_end: usize,
-    open: bool,
+    partitions: WholePartitions,
     naive: bool,
 }
 
@@ -229,9 +227,7 @@ impl<T: ArrowPrimitiveType<Native: LinearValue>> Fill<T> {
             max_gap: max_gap.map(|keys| MaxGap::new(keys, placed.clone())),
             placed,
             anchors: MaskIndex::new(RowMask::Mask(anchors)),
-            partitions: RunIndex::new(&section.partitions),
-            own_end: section.own.end,
-            open: section.open,
+            partitions: WholePartitions::new(section),
             naive,
         })
     }
@@ -280,20 +276,15 @@ impl<T: ArrowPrimitiveType<Native: LinearValue>> Evaluator for Fill<T> {
         }
         let mut walk = MaskWalk::new(&self.anchors);
         let mut out = PrimitiveBuilder::<T>::with_capacity(rows.len());
-        let mut block = rows.start..rows.start;
-        while block.end < rows.end {
-            cancel.check()?;
-            block = block.end..rows.end.min(block.end + FRAMES_PER_BLOCK);
-            self.partitions.for_each_run(block.clone(), |run, rows| {
-                for row in rows {
-                    out.append_option(if self.values.is_valid(row) {
-                        Some(self.values.value(row))
-                    } else {
-                        self.filled(&run, row, &mut walk)
-                    });
-                }
-            });
-        }
+        self.partitions.visit(rows, cancel, |run, rows| {
+            for row in rows {
+                out.append_option(if self.values.is_valid(row) {
+                    Some(self.values.value(row))
+                } else {
+                    self.filled(&run, row, &mut walk)
+                });
+            }
+        })?;
         with_type(&out.finish(), &self.output)
     }
 
@@ -302,14 +293,11 @@ impl<T: ArrowPrimitiveType<Native: LinearValue>> Evaluator for Fill<T> {
     }
 
     fn first_unsettled(&self, _: &Frames) -> usize {
-        match self.partitions.len().checked_sub(1).filter(|_| self.open) {
-            Some(last) => self.partitions.run_start(last).min(self.own_end),
-            None => self.own_end,
-        }
+        self.partitions.first_unsettled()
     }
 
     fn first_needed(&self, _: &Frames, answered: usize) -> usize {
-        if answered < self.partitions.len() { self.partitions.run_start(answered) } else { answered }
+        self.partitions.first_needed(answered)
     }
 }
 

@@ -10,16 +10,16 @@ use std::ops::Range;
 use arrow_array::{ArrayRef, RecordBatch};
 
 use super::max_gap::MaxGap;
+use super::whole_partitions::WholePartitions;
 use crate::bounds::frames::Frames;
 use crate::error::{Error, Result};
-use crate::evaluate::evaluator::{Evaluator, FRAMES_PER_BLOCK};
+use crate::evaluate::evaluator::Evaluator;
 use crate::evaluate::positional::gather_plan::{GatherPlan, RowSource};
 use crate::evaluate::positional::index::{MaskIndex, MaskWalk};
 use crate::model::carry::Carry;
 use crate::model::row_mask::RowMask;
 use crate::model::section::Section;
 use crate::util::cancel::Cancel;
-use crate::util::run_index::RunIndex;
 
 /// `fill_forward` or `fill_backward`.
 #[derive(Debug)]
@@ -30,9 +30,7 @@ pub(crate) struct FillCarry {
     valued: RowMask,
     max_gap: Option<MaxGap>,
     forward: bool,
-    partitions: RunIndex,
-    own_end: usize,
-    open: bool,
+    partitions: WholePartitions,
     naive: bool,
 }
 
@@ -56,9 +54,7 @@ impl FillCarry {
             valued,
             max_gap,
             forward,
-            partitions: RunIndex::new(&section.partitions),
-            own_end: section.own.end,
-            open: section.open,
+            partitions: WholePartitions::new(section),
             naive,
         }
     }
@@ -84,17 +80,12 @@ impl Evaluator for FillCarry {
     fn evaluate(&self, _: &Frames, rows: Range<usize>, _: &Carry, cancel: &Cancel) -> Result<ArrayRef> {
         let mut walk = MaskWalk::new(&self.known);
         let mut picks = GatherPlan::with_capacity(rows.len());
-        let mut block = rows.start..rows.start;
-        while block.end < rows.end {
-            cancel.check()?;
-            block = block.end..rows.end.min(block.end + FRAMES_PER_BLOCK);
-            self.partitions.for_each_run(block.clone(), |run, rows| {
-                for row in rows {
-                    let source = if self.valued.includes(row) { Some(row) } else { self.source(&run, row, &mut walk) };
-                    picks.push(source.map_or(RowSource::Null, RowSource::Row));
-                }
-            });
-        }
+        self.partitions.visit(rows, cancel, |run, rows| {
+            for row in rows {
+                let source = if self.valued.includes(row) { Some(row) } else { self.source(&run, row, &mut walk) };
+                picks.push(source.map_or(RowSource::Null, RowSource::Row));
+            }
+        })?;
         picks.gather(&self.column, None, None)
     }
 
@@ -103,13 +94,10 @@ impl Evaluator for FillCarry {
     }
 
     fn first_unsettled(&self, _: &Frames) -> usize {
-        match self.partitions.len().checked_sub(1).filter(|_| self.open) {
-            Some(last) => self.partitions.run_start(last).min(self.own_end),
-            None => self.own_end,
-        }
+        self.partitions.first_unsettled()
     }
 
     fn first_needed(&self, _: &Frames, answered: usize) -> usize {
-        if answered < self.partitions.len() { self.partitions.run_start(answered) } else { answered }
+        self.partitions.first_needed(answered)
     }
 }

@@ -9,3 +9,4 @@ pub(crate) mod max_gap;
 pub(crate) mod nth;
 pub(crate) mod rank;
 pub(crate) mod rank_with;
+mod whole_partitions;

@@ -17,9 +17,10 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float64Array, Int32Array, RecordBatch};
 
+use super::whole_partitions::WholePartitions;
 use crate::bounds::frames::Frames;
 use crate::error::{Error, Result};
-use crate::evaluate::evaluator::{Evaluator, FRAMES_PER_BLOCK};
+use crate::evaluate::evaluator::Evaluator;
 use crate::evaluate::positional::index::MaskIndex;
 use crate::model::carry::Carry;
 use crate::model::row_mask::RowMask;
@@ -108,10 +109,8 @@ pub(crate) struct RankWith {
     by: RankBy,
     /// The rows that have a rank; within a partition the others lie at one side.
     ranked: MaskIndex,
-    partitions: RunIndex,
+    partitions: WholePartitions,
     peers: RunIndex,
-    own_end: usize,
-    open: bool,
     naive: bool,
 }
 
@@ -121,10 +120,8 @@ impl RankWith {
         Self {
             by,
             ranked: MaskIndex::new(ranked),
-            partitions: RunIndex::new(&section.partitions),
+            partitions: WholePartitions::new(section),
             peers: RunIndex::new(&section.peers),
-            own_end: section.own.end,
-            open: section.open,
             naive,
         }
     }
@@ -165,22 +162,17 @@ impl RankWith {
 impl Evaluator for RankWith {
     fn evaluate(&self, _: &Frames, rows: Range<usize>, _: &Carry, cancel: &Cancel) -> Result<ArrayRef> {
         let mut out = Vec::with_capacity(rows.len());
-        let mut block = rows.start..rows.start;
-        while block.end < rows.end {
-            cancel.check()?;
-            block = block.end..rows.end.min(block.end + FRAMES_PER_BLOCK);
-            self.partitions.for_each_run(block.clone(), |run, piece| {
-                let counted = self.ranked.before(run.end) - self.ranked.before(run.start);
-                let begin = if counted > 0 && self.ranked.includes(run.start) { run.start } else { run.end - counted };
-                let ranked = begin..begin + counted;
-                self.peers.for_each_run(piece, |group, rows| {
-                    for row in rows {
-                        let has_rank = ranked.contains(&row);
-                        out.push(has_rank.then(|| self.by.rank(self.place(&run, &ranked, &group, row))));
-                    }
-                });
+        self.partitions.visit(rows, cancel, |run, piece| {
+            let counted = self.ranked.before(run.end) - self.ranked.before(run.start);
+            let begin = if counted > 0 && self.ranked.includes(run.start) { run.start } else { run.end - counted };
+            let ranked = begin..begin + counted;
+            self.peers.for_each_run(piece, |group, rows| {
+                for row in rows {
+                    let has_rank = ranked.contains(&row);
+                    out.push(has_rank.then(|| self.by.rank(self.place(&run, &ranked, &group, row))));
+                }
             });
-        }
+        })?;
         self.by.finish(out)
     }
 
@@ -189,13 +181,10 @@ impl Evaluator for RankWith {
     }
 
     fn first_unsettled(&self, _: &Frames) -> usize {
-        match self.partitions.len().checked_sub(1).filter(|_| self.open) {
-            Some(last) => self.partitions.run_start(last).min(self.own_end),
-            None => self.own_end,
-        }
+        self.partitions.first_unsettled()
     }
 
     fn first_needed(&self, _: &Frames, answered: usize) -> usize {
-        if answered < self.partitions.len() { self.partitions.run_start(answered) } else { answered }
+        self.partitions.first_needed(answered)
     }
 }
