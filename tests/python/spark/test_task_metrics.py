@@ -10,6 +10,8 @@ import windrow as wr
 
 pytest.importorskip("pyspark")
 
+from support.spark_sessions import settings
+
 SETTINGS = {"spark.sql.shuffle.partitions": "3", "spark.sql.adaptive.enabled": "false"}
 
 
@@ -34,6 +36,15 @@ def test_tasks_report_metrics(frame):
     computed = text.partition("\ncomputed in ")[2]
     assert all(f"\n  {measured.name}\n" in computed for measured in plan.metrics)
     assert computed.count(" in 3 runs, ") == 2
+
+
+def test_a_session_that_has_planned_nothing_reports_whole_partitions(spark):
+    other = spark.newSession()
+    with settings(other, SETTINGS):
+        frame = other.range(0, 3000, numPartitions=2).selectExpr("id", "id % 7 AS k")
+        (measured,) = wr.explain(frame, n="median(id) OVER (PARTITION BY k)", metrics=True).metrics
+    assert [r.partition for r in measured.runs] == [0, 1, 2]  # the exchange's, not the input's
+    assert measured.total().rows == 3000
 
 
 def test_tasks_of_a_split_partition_report_metrics(frame):

@@ -27,20 +27,19 @@ from ..._model.names import unique_names
 from ..._model.replace import replace
 from ..._plan.bound import BoundCall, SortKey
 from ..._plan.steps import Compute, Evaluate, Project, StepPlan
-from ...exceptions import SpecError, UnsupportedError, WindrowError
 from .clustering import STAGE_NAME, Clustering, clustering_of
 from .engine_choice import spark_is_cheaper
 from .exchange_sharing import Stage, stages
 from .exchanges import ONE_PARTITION, end_barrier_stage, exchanged, range_partition, sorted_by
-from .jvm import is_classic, is_generated, with_new_ids
+from .jvm import with_new_ids
 from .legacy_settings import LegacySettings
 from .options import ComputeOptions
-from .planning import GENERATOR_INSIDE, constants, is_of_inputs
-from .scalars import functions_of, quoted, spark_column
+from .planning import constants, is_of_inputs, with_scalars
+from .scalars import functions_of, quoted
 from .scan_properties import is_repeatable
 from .session import caller_stack_level, partitions, session_options, slots
 from .skew import skewed_key_reason
-from .spark_sql import explained_spark_call, with_windows
+from .spark_sql import explained_spark_call, rows_by_windrow, with_windows
 from .split_barrier import all_gather, barrier_task
 from .split_two_pass import run_two_pass
 from .task_metrics import MetricsAccumulator
@@ -137,13 +136,8 @@ class SparkRunner:
     def evaluate(self, working: _Working, step: Evaluate) -> _Working:
         """Add columns of scalars, which know columns as the user does."""
         working.renamed([self.plan.columns[i] for i in working.present])
-        new_columns = [spark_column(s, self.functions).alias(s.name) for s in step.scalars]
-        working.frame = working.frame.select("*", *new_columns)
-        working.present += range(len(step.names), len(step.names) + len(new_columns))
-        read = {n for compute in self.plan.computes() for c in compute.calls for n in c.columns_read()}
-        read_by_calls = [s for s in step.scalars if s.name in read]
-        if read_by_calls and not is_of_inputs(step) and is_classic(working.frame) and is_generated(working.frame):
-            raise SpecError(GENERATOR_INSIDE.format(generator=" or ".join(s.text for s in read_by_calls)))
+        working.frame = with_scalars(working.frame, self.plan, step)
+        working.present += range(len(step.names), len(step.names) + len(step.scalars))
         self._constants |= constants(step)
         return working
 
@@ -227,24 +221,19 @@ class SparkRunner:
         """Add a stage's calls as Spark's windows; give the schema, and the names of the results."""
         native = step.calls
         result_names = _result_names(names, stage.calls)
-        rows: Sequence[ExplainedCall | None] = [None] * len(stage.calls)
+        asked = self.engine == "spark"
         read = {n for i in stage.calls for n in native[i].columns_read()}
-        try:  # a mistake is told in the same words whoever computes
-            of_calls = T.StructType([f for f in schema.fields if f.name in read])
-            rows = self._operator(step, stage.calls, of_calls, sort=True).explain_rows()
-        except UnsupportedError:
-            pass  # what cannot go through Arrow, and is not to
-        except WindrowError:
-            if self.engine != "spark":
-                raise
+        of_calls = T.StructType([f for f in schema.fields if f.name in read])
+        rows = rows_by_windrow(
+            lambda: self._operator(step, stage.calls, of_calls, sort=True), len(stage.calls), asked=asked
+        )
         working.frame = with_windows(working.frame, {result_names[i]: native[i] for i in stage.calls}, self.functions)
         schema = working.frame.schema
         keys = tuple(dict.fromkeys(native[stage.calls[0]].partition_by))
         distribution = "Spark's exchange" + (f" by {', '.join(keys)}" if keys else ", where it needs one")
-        if self.engine == "spark":
+        if asked:
             distribution, keys = "as engine='spark' asks", ()
         working.clustering = self._clustering_after(keys, is_colocated=False)
-        asked = self.engine == "spark"
         shown = [
             explained_spark_call(native[i], schema[result_names[i]], row, asked=asked)
             for i, row in zip(stage.calls, rows, strict=True)

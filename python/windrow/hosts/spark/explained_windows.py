@@ -12,8 +12,8 @@ from ..._execute.run_metrics import Report
 from ..._model.replace import replace
 from .catalyst_node import windows_of
 from .compiled import make
-from .jvm import query_execution
-from .optimized_windows import ChainPlanner, Stage, is_spread, planned_chains
+from .jvm import jvm_session, query_execution
+from .optimized_windows import ChainPlanner, Stage, answers_of, is_spread, planned_chains
 from .types import spark_schema
 
 __all__ = ["ExplainedWindows", "explained_windows"]
@@ -32,7 +32,8 @@ class ExplainedWindows:
     stages
         The same, with their operators.
     plan
-        The logical plan with the stages in it, apart from those of its subqueries.
+        The logical plan with the stages in it, apart from those of its subqueries; None if nobody wants reports, or
+        there are none.
     """
 
     rows: list[ExplainedCall] = field(default_factory=list)
@@ -61,15 +62,12 @@ def explained_windows(
         No job is run.
     """
     made = ExplainedWindows()
-    for plan in make("windrow.PlainOptimizer").plans(query_execution(frame)):
+    for number, plan in enumerate(make("windrow.PlainOptimizer").plans(query_execution(frame))):
         reader = make("windrow.WindowReader", plan)
         read = windows_of(reader)
-        answers: list[dict[str, Any] | None] = []
-        functions: list[Any] = []
         planners = [ChainPlanner(chain, read, only_calls=only_calls, new_report=new_report) for chain in read["chains"]]
-        for planner, planned in zip(planners, planned_chains(planners), strict=True):
-            answers.append(None if planned is None else planned.answer(len(functions)))
-            functions += [] if planned is None else planned.functions
+        chains = planned_chains(planners)
+        for planner, planned in zip(planners, chains, strict=True):
             for stage in [] if planned is None else planned.stages:
                 made.stages.append(stage)
                 title = f"stage {len(made.stages)}"
@@ -85,6 +83,8 @@ def explained_windows(
                     together = "rows are split across tasks"
                 made.steps.append(f"{title}: {together}, then windrow computes {', '.join(stage.calls)}")
             made.rows += planner.left()
-        if made.plan is None:
-            made.plan = reader.replaced(json.dumps(answers), functions, []) if any(answers) else plan
+        answers, functions = answers_of(chains)
+        if new_report is not None and number == 0 and functions:
+            make("windrow.WindowColumns", jvm_session(frame.sparkSession)).planStages()
+            made.plan = reader.replaced(json.dumps(answers), functions, [])
     return made

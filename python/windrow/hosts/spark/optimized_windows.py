@@ -40,7 +40,7 @@ from .stage_operator import sorts_of, stage_operator
 from .types import arrow_round_trip_type, spark_schema, to_arrow
 from .window_calls import as_written, bound_call
 
-__all__ = ["ChainPlanner", "PlannedChain", "Stage", "is_spread", "planned_chains"]
+__all__ = ["ChainPlanner", "PlannedChain", "Stage", "answers_of", "is_spread", "planned_chains"]
 
 # Over fewer bytes a window of all rows is computed in one task: splitting it costs more.
 _SPREAD_BYTES = 32 << 20
@@ -153,11 +153,6 @@ class PlannedChain:
     #: The keys that rows of one task are equal in behind it, where that is known.
     clustered: frozenset[int] | None = None
 
-    def answer(self, functions: int) -> dict[str, Any]:
-        """Give what the JVM is told, where so many functions come before those of this chain."""
-        steps = [{**s, "function": s["function"] + functions} if "function" in s else s for s in self.steps]
-        return {"steps": steps}
-
 
 @lru_cache(maxsize=1000)
 def _spark_type(text: str) -> T.DataType:
@@ -202,6 +197,32 @@ def planned_chains(planners: Sequence[ChainPlanner]) -> list[PlannedChain | None
             later=[] if above is None else above.key_sets(), clustered=None if below is None else below.clustered
         )
     return planned
+
+
+def answers_of(planned: Iterable[PlannedChain | None]) -> tuple[list[dict[str, Any] | None], list[Any]]:
+    """Give what the JVM is told of chains, and the functions of all of them.
+
+    Parameters
+    ----------
+    planned
+        The chains; None for one that stays as it is.
+
+    Returns
+    -------
+    tuple of list and list
+        An answer for each chain, whose steps refer to the functions by number.
+    """
+    answers: list[dict[str, Any] | None] = []
+    functions: list[Any] = []
+    for chain in planned:
+        before = len(functions)
+        if chain is None:
+            answers.append(None)
+        else:
+            steps = [{**s, "function": s["function"] + before} if "function" in s else s for s in chain.steps]
+            answers.append({"steps": steps})
+            functions += chain.functions
+    return answers, functions
 
 
 class ChainPlanner:

@@ -19,14 +19,14 @@ from .below_windows import EVALUATED_FIRST
 from .columns.reader import generator_in, is_literal, locator
 from .columns.tree import HOST
 from .fallback import with_spark_fallback
-from .jvm import is_classic
-from .scalars import functions_of
+from .jvm import is_classic, is_generated
+from .scalars import functions_of, spark_column
 from .session import caller_stack_level
 
-__all__ = ["GENERATOR_INSIDE", "case_insensitive", "constants", "is_of_inputs", "make_plan"]
+__all__ = ["case_insensitive", "constants", "is_of_inputs", "make_plan", "with_scalars"]
 
-#: What is said of a function that makes several rows of one, in a call.
-GENERATOR_INSIDE = (
+# What is said of a function that makes several rows of one, in a call.
+_GENERATOR_INSIDE = (
     "{generator} makes several rows of one, which cannot stand inside a window call; add it to the frame first, with "
     "frame.select('*', ...)"
 )
@@ -173,7 +173,7 @@ def _refuse_generators(plan: StepPlan, frame: Any) -> None:
         if isinstance(before, Evaluate) and isinstance(after, Compute) and not is_of_inputs(before):
             for scalar in before.scalars:
                 if generator_in(scalar.expression) is not None:
-                    raise SpecError(GENERATOR_INSIDE.format(generator=scalar.text))
+                    raise SpecError(_GENERATOR_INSIDE.format(generator=scalar.text))
 
 
 def _hoist_bound_columns(
@@ -195,6 +195,35 @@ def _hoist_bound_columns(
         {at: map_expressions(call, hoist) if level else call for at, call in calls.items()}
         for level, calls in enumerate(laid)
     ], inputs
+
+
+def with_scalars(frame: Any, plan: StepPlan, step: Evaluate) -> Any:
+    """Add the scalars of a step to a frame whose columns are called as the user knows them.
+
+    Parameters
+    ----------
+    frame
+        A PySpark DataFrame.
+    plan, step
+        The plan, and its step.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        The frame with a column for each scalar.
+
+    Raises
+    ------
+    SpecError
+        If one that a call reads makes several rows of one.
+    """
+    functions = functions_of(frame)
+    frame = frame.select("*", *[spark_column(s, functions).alias(s.name) for s in step.scalars])
+    read = {n for compute in plan.computes() for c in compute.calls for n in c.columns_read()}
+    read_by_calls = [s for s in step.scalars if s.name in read]
+    if read_by_calls and not is_of_inputs(step) and is_classic(frame) and is_generated(frame):
+        raise SpecError(_GENERATOR_INSIDE.format(generator=" or ".join(s.text for s in read_by_calls)))
+    return frame
 
 
 def constants(step: Evaluate) -> set[str]:

@@ -25,7 +25,7 @@ from .accelerate import Walker, check_release, is_known_release
 from .catalyst_node import windows_of
 from .compiled import make
 from .jvm import is_classic_session, is_known_setting, is_set, session_key, set_optimizer_rule
-from .optimized_windows import ChainPlanner, is_spread, planned_chains
+from .optimized_windows import ChainPlanner, answers_of, is_spread, planned_chains
 
 __all__ = ["accelerated", "disable", "enable", "executor_faults", "install", "is_enabled", "pins_threads"]
 
@@ -224,26 +224,23 @@ class _Rule:
     def _apply(self, reader: Any, read: Mapping[str, Any]) -> Any:
         key = read["hash"]
         with self._lock:
-            if key in self._untouched:
+            if key in self._untouched and not read["calls"]:
                 return None
         only_calls = self._only_calls or read["streaming"] or not self._executors_are_ready()
         if only_calls and not read["calls"]:
             return None
-        answers: list[dict[str, Any] | None] = []
-        functions: list[Any] = []
-        plans: list[Any] = []
         planners = [ChainPlanner(chain, read, only_calls=only_calls) for chain in read["chains"]]
-        spread = {number: self._spread(reader, number, planner) for number, planner in enumerate(planners)}
-        for number, planned in enumerate(planned_chains(planners)):
-            plan = spread[number]
+        spread = [self._spread(reader, number, planner) for number, planner in enumerate(planners)]
+        planned = planned_chains(planners)
+        answers, functions = answers_of(planned)
+        plans: list[Any] = []
+        for number, plan in enumerate(spread):
             if plan is not None:
-                answers.append({"plan": len(plans)})
+                answers[number] = {"plan": len(plans)}
                 plans.append(plan)
-                continue
-            for line in planners[number].refusals:
-                self._tell(f"a window is left to Spark: {line}")
-            answers.append(None if planned is None else planned.answer(len(functions)))
-            functions += [] if planned is None else planned.functions
+            else:
+                for line in planners[number].refusals:
+                    self._tell(f"a window is left to Spark: {line}")
         if any(answers):
             return reader.replaced(json.dumps(answers), functions, plans)
         with self._lock:

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
 import pyspark.sql.types as T  # noqa: N812 - its usual name
 
 from ..._execute.explained_call import ExplainedCall
+from ..._execute.stream import Operator
 from ..._model.catalog import function_of
 from ..._model.expressions import literal_sql
 from ..._model.replace import replace
 from ..._plan.bound import Argument, BoundCall, ColumnArgument, FrameBound, SortKey
-from ...exceptions import UnsupportedError
+from ...exceptions import UnsupportedError, WindrowError
 from .scalars import quoted
 
-__all__ = ["explained_spark_call", "order_sql", "refused_window", "spark_sql", "with_windows"]
+__all__ = ["explained_spark_call", "order_sql", "refused_window", "rows_by_windrow", "spark_sql", "with_windows"]
 
 
 def spark_sql(call: BoundCall) -> str:
@@ -136,6 +137,38 @@ def refused_window(call: BoundCall, error: Exception) -> UnsupportedError:
     """
     said = str(error).partition("\n")[0].partition(" SQLSTATE")[0]
     return _refused(call, f"Spark refuses it: {said}")
+
+
+def rows_by_windrow(make: Callable[[], Operator], calls: int, *, asked: bool) -> Sequence[ExplainedCall | None]:
+    """Say what windrow would say of calls that Spark computes: a mistake is told in the same words whoever computes.
+
+    Parameters
+    ----------
+    make
+        Makes the operator of the calls.
+    calls
+        Their number.
+    asked
+        Whether Spark computes them because the user wants it so; then a mistake is for Spark to tell.
+
+    Returns
+    -------
+    sequence of ExplainedCall or None
+        A row for each call; None for all of them where windrow has nothing to say.
+
+    Raises
+    ------
+    WindrowError
+        For a mistake, unless Spark was asked for.
+    """
+    try:
+        return make().explain_rows() if calls else []
+    except UnsupportedError:
+        pass  # what cannot go through Arrow, and is not to
+    except WindrowError:
+        if not asked:
+            raise
+    return [None] * calls
 
 
 def explained_spark_call(

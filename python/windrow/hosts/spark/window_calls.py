@@ -2,7 +2,7 @@
 
     sum(x + 1) OVER (PARTITION BY k ...)     ->     WindowCall(x + 1) OVER (PARTITION BY k ...)
 
-Spark sees what is read, and by which keys; which call it is says a text that Python wrote. Spark may change the
+Spark sees what is read, and by which keys; a text that Python wrote says which call it is. Spark may change the
 expressions below a call and those of its keys, so the call is bound anew where a plan is read.
 """
 

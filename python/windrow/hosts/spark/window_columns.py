@@ -24,23 +24,22 @@ from ..._execute.stream import Operator
 from ..._model.replace import replace
 from ..._plan.bound import BoundCall
 from ..._plan.steps import Compute, Evaluate, Project, StepPlan
-from ...exceptions import SpecError, UnsupportedError, WindrowError
 from .compiled import make
 from .engine_choice import spark_is_cheaper
 from .exchanges import ONE_PARTITION
-from .jvm import analyzed_plan, dataframe_of, is_generated, jvm_session
+from .jvm import analyzed_plan, dataframe_of, jvm_session
 from .legacy_settings import LegacySettings
 from .options import ComputeOptions
-from .planning import GENERATOR_INSIDE, constants, is_of_inputs
-from .scalars import functions_of, spark_column
+from .planning import constants, with_scalars
+from .scalars import functions_of
 from .session import caller_stack_level, session_options
 from .skew import skewed_key_reason
-from .spark_sql import explained_spark_call, refused_window, spark_sql
+from .spark_sql import explained_spark_call, refused_window, rows_by_windrow, spark_sql
 from .stage_operator import stage_operator
 from .types import check_columns, check_keys, restored_spark_type, spark_schema
 from .window_calls import WindowCalls
 
-__all__ = ["WindowColumns", "WindowColumnsRunner"]
+__all__ = ["SkewedKeyError", "WindowColumns", "WindowColumnsRunner"]
 
 
 class SkewedKeyError(Exception):
@@ -102,12 +101,7 @@ class WindowColumnsRunner:
 
     def evaluate(self, working: WindowColumns, step: Evaluate) -> WindowColumns:
         """Add columns of scalars, which know columns as the user does."""
-        new_columns = [spark_column(s, self.functions).alias(s.name) for s in step.scalars]
-        working.frame = working.frame.select("*", *new_columns)
-        read = {n for compute in self.plan.computes() for c in compute.calls for n in c.columns_read()}
-        read_by_calls = [s for s in step.scalars if s.name in read]
-        if read_by_calls and not is_of_inputs(step) and is_generated(working.frame):
-            raise SpecError(GENERATOR_INSIDE.format(generator=" or ".join(s.text for s in read_by_calls)))
+        working.frame = with_scalars(working.frame, self.plan, step)
         self._constants |= constants(step)
         return working
 
@@ -122,12 +116,13 @@ class WindowColumnsRunner:
         if taken:
             self._check(working, step, schema, taken)
         names = self._names(step)
-        explained = self._explained(step, schema, left)
+        asked = self.engine == "spark"
+        explained = rows_by_windrow(lambda: self._operator(step, schema, left), len(left), asked=asked)
         windows = self._windows(step, schema, names, taken)
         working.frame = self._added(working.frame, step, windows, taken)
         for i, row in zip(left, explained, strict=True):
             result = working.frame.schema[len(step.names) + i]
-            shown = explained_spark_call(step.calls[i], result, row, asked=self.engine == "spark")
+            shown = explained_spark_call(step.calls[i], result, row, asked=asked)
             working.left[names[i]] = replace(shown, name=names[i], sort="Spark")
         return working
 
@@ -165,17 +160,6 @@ class WindowColumnsRunner:
             for i in members
             if i not in always
         ]
-
-    def _explained(self, step: Compute, schema: T.StructType, left: Sequence[int]) -> Sequence[ExplainedCall | None]:
-        """Say what windrow would say of calls that Spark computes: a mistake is told in the same words."""
-        try:
-            return self._operator(step, schema, left).explain_rows() if left else []
-        except UnsupportedError:
-            pass  # what cannot go through Arrow, and is not to
-        except WindrowError:
-            if self.engine != "spark":
-                raise
-        return [None] * len(left)
 
     def _check(self, working: WindowColumns, step: Compute, schema: T.StructType, taken: Sequence[int]) -> None:
         """Refuse what a stage cannot carry; look for skewed keys, and warn where there are no keys."""

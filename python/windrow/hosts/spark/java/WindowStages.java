@@ -101,7 +101,7 @@ public final class SessionRule extends Rule {
     }
     if (result instanceof String) throw new IllegalArgumentException("windrow: " + result);
     if (result == null) return plan;
-    WindowStageStrategy.install();
+    WindowStageStrategy.install(%session%.active());
     return result;
   }
 
@@ -382,8 +382,8 @@ public final class WindowReader {
 }
 
 /**
- * A call of windrow's in a plan of Spark's: an aggregate to which Spark does all that it does to a window, and which the
- * rule replaces. What is called says a text that Python wrote.
+ * A call of windrow's in a plan of Spark's: an aggregate that Spark's optimizer treats as any other over a window, and
+ * that the rule replaces. A text that Python wrote says which call it is.
  */
 public final class WindowCall extends UnevaluableAggregateFunc implements java.io.Serializable {
   private final String name;
@@ -474,6 +474,9 @@ public final class WindowColumns {
     for (Object each : Scala.list(session.experimental().extraOptimizations())) if (each instanceof SessionRule) return true;
     return false;
   }
+
+  /** Lets the session plan stages that stand in a logical plan already. */
+  public void planStages() { WindowStageStrategy.install(session); }
 
   /** The plan with windows, which are JSON: Spark's own as text, and calls of windrow's, all of which are made of one text. */
   public LogicalPlan added(LogicalPlan plan, String windows, String calls) throws Exception {
@@ -874,9 +877,9 @@ public final class WindowStageExec extends %map_in_arrow%Exec {
 
 /** Plans the stages that the rule put into a query. */
 public final class WindowStageStrategy extends SparkStrategy {
-  // Puts it into the session that is planning. It stays: adaptive execution plans a query again while it runs.
-  static void install() {
-    org.apache.spark.sql.ExperimentalMethods experimental = %session%.active().experimental();
+  // Puts it into a session. It stays: adaptive execution plans a query again while it runs.
+  static void install(%session% session) {
+    org.apache.spark.sql.ExperimentalMethods experimental = session.experimental();
     List strategies = new ArrayList();
     for (Object each : Scala.list(experimental.extraStrategies())) {
       if (each instanceof WindowStageStrategy) return;
