@@ -1,7 +1,6 @@
 """``wr.spark.enable``: exchanges and the order of rows beside Spark's own plans, for random chains of operators."""
 
 import random
-import re
 import warnings
 
 import pytest
@@ -11,6 +10,7 @@ from support.random_calls import rounds
 
 pytest.importorskip("pyspark")
 
+from support.spark_plans import chain_settings, executed_plan, passages, shuffles
 from support.spark_sessions import settings
 
 pytestmark = pytest.mark.engine
@@ -76,14 +76,6 @@ def chain(rng):
     return f"SELECT * FROM {query}"
 
 
-def exchanges(frame):
-    """Count the exchanges of a physical plan, those that are used again once."""
-    plan = frame._jdf.queryExecution().executedPlan().toString()
-    return len(re.findall(r"(?<!Reused)Exchange (?!SinglePartition.*Broadcast)", plan)) - plan.count(
-        "BroadcastExchange"
-    )
-
-
 def rows(frame):
     """Give all rows as text: NaN equals no NaN, and of -0.0 and 0.0 max() may give either."""
     return sorted(repr(tuple(row)).replace("-0.0", "0.0") for row in frame.collect())
@@ -95,20 +87,15 @@ def test_random_chains(spark, t, number, adaptive):
     """No more exchanges than Spark's plan has, and its rows."""
     rng = random.Random(f"exchanges {number}")
     taken, compared = 0, 0
-    confs = {
-        "spark.sql.adaptive.enabled": adaptive,
-        "spark.sql.autoBroadcastJoinThreshold": rng.choice(["-1", "10485760"]),
-        "spark.sql.shuffle.partitions": "3",
-    }
-    with settings(spark, confs):
+    with settings(spark, chain_settings(rng, adaptive)):
         for _ in range(5):
             query = chain(rng)
             theirs = spark.sql(query)
-            of_spark, expected = exchanges(theirs), rows(theirs)
+            of_spark, expected = shuffles(theirs), rows(theirs)
             with wr.spark.accelerated(spark, engine="windrow"), warnings.catch_warnings():
                 warnings.simplefilter("error")
                 ours = spark.sql(query)
-                count = exchanges(ours)
+                count = shuffles(ours)
                 found = rows(ours)
             assert found == expected, query
             assert count <= of_spark, query
@@ -116,6 +103,30 @@ def test_random_chains(spark, t, number, adaptive):
             compared += len(found)
     assert taken >= 2
     assert compared >= 20
+
+
+@pytest.mark.parametrize("number", rounds(6, 2))
+def test_windows_of_both_engines(spark, t, number):
+    """Where the engines share the windows of a query, columns have the names, the order and the values of Spark's."""
+    rng = random.Random(f"both {number}")
+    shared = compared = 0
+    with settings(spark, chain_settings(rng, "true")):
+        for _ in range(6):
+            frame = spark.table("t").drop("x")
+            for i in range(rng.randint(2, 5)):
+                call = rng.choice(WINDOWS).format(keys=rng.choice(KEYS[2:]))
+                frame = frame.selectExpr("*", f"{call} AS w{i}")
+            expected = frame.collect()
+            with wr.spark.accelerated(spark, engine="auto"):
+                ours = frame.filter("true")
+                found = ours.collect()
+                plan = executed_plan(ours)
+            assert ours.columns == frame.columns
+            assert sorted(map(repr, found)) == sorted(map(repr, expected)), plan
+            shared += passages(plan) > 0 and "Window [" in plan
+            compared += len(found)
+    assert shared >= 1
+    assert compared == 1800
 
 
 @pytest.mark.parametrize("number", rounds(4, 1))

@@ -14,7 +14,7 @@ import pyspark.sql.functions as F  # noqa: N812
 from pyspark.errors import PySparkException
 from pyspark.sql import Window
 
-from support.spark_plans import exchanges, executed_plan, passages
+from support.spark_plans import chain_settings, exchanges, executed_plan, passages
 from support.spark_sessions import settings
 
 pytestmark = pytest.mark.engine
@@ -327,12 +327,7 @@ def test_random_chains(spark, t, number, adaptive):
     """Rows, types and nullability of Spark's own chain, and no more exchanges."""
     rng = random.Random(f"columns {number}")
     taken, compared = 0, 0
-    confs = {
-        "spark.sql.adaptive.enabled": adaptive,
-        "spark.sql.autoBroadcastJoinThreshold": rng.choice(["-1", "10485760"]),
-        "spark.sql.shuffle.partitions": "3",
-    }
-    with settings(spark, confs):
+    with settings(spark, chain_settings(rng, adaptive)):
         for _ in range(5):
             ours, expected, names = t, t, ["id", "k", "g", "c", "v"]
             for step in range(rng.randint(2, 6)):

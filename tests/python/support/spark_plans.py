@@ -2,7 +2,7 @@
 
 import re
 
-__all__ = ["exchanges", "executed_plan", "passages", "passing_columns"]
+__all__ = ["chain_settings", "exchanges", "executed_plan", "passages", "passing_columns", "shuffles"]
 
 # windrow's own node is called after its calls
 _PASSAGE = re.compile(
@@ -18,6 +18,23 @@ def executed_plan(frame):
 def exchanges(plan):
     """Count a plan's exchanges."""
     return plan.count("Exchange ")
+
+
+def shuffles(frame):
+    """Count the exchanges of a DataFrame's plan, without broadcasts, and those that are used again once."""
+    plan = frame._jdf.queryExecution().executedPlan().toString()
+    return len(re.findall(r"(?<!Reused)Exchange (?!SinglePartition.*Broadcast)", plan)) - plan.count(
+        "BroadcastExchange"
+    )
+
+
+def chain_settings(rng, adaptive):
+    """Draw the settings under which plans of random operators are compared."""
+    return {
+        "spark.sql.adaptive.enabled": adaptive,
+        "spark.sql.autoBroadcastJoinThreshold": rng.choice(["-1", "10485760"]),
+        "spark.sql.shuffle.partitions": "3",
+    }
 
 
 def passages(plan):
