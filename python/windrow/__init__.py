@@ -33,9 +33,10 @@ from . import (
 from ._model.calls import Call
 from ._model.conditions import when
 from ._model.expressions import col, lit
+from ._model.frames import following, preceding
 from ._model.intervals import Interval, interval
 from ._model.synonyms import instead_of_attribute as _instead_of_attribute, is_import_from as _is_import_from
-from ._model.windows import Window, asc, desc, following, preceding, window
+from ._model.windows import Window, asc, desc, window
 from ._parse.sql_text import expr
 from .api import Operator, explain, operator, select, sql, with_columns
 from .exceptions import (

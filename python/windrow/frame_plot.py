@@ -13,8 +13,9 @@ from typing import Any
 import pyarrow as pa
 
 from ._display import ACCENT, CHARACTER, CONTRAST, printable, rectangle, svg, svg_text, text_width
+from ._model.frames import default_frame
 from ._model.replace import replace
-from ._model.windows import Window, asc, default_frame, foreign_window, window as make_window
+from ._model.windows import Window, asc, foreign_window, window as make_window
 from .exceptions import SpecError, short_traceback, shown
 from .functions import collect_list, count, dense_rank, first_value, min, row_number
 from .hosts.base import ComputeArguments, opened
@@ -107,20 +108,20 @@ def plot_frame(window: Window, frame: MemoryFrameT | StreamLike, *, row: int) ->
         )
     current = _position(row, number_of_rows)
     keys = [*window.partition_by, *(o.key for o in window.order_by)]
-    without_min_rows = replace(window, min_rows=None)
+    all_rows = replace(window, min_rows=None, min_span=None)
     number = count().over(make_window(rows=(None, 0)))
     items: dict[str, Any] = {
         "partition": min(number).over(Window(window.partition_by)),
         "place": row_number().over(Window(window.partition_by, (*window.order_by, asc(number)))),
-        "inside": collect_list(number).over(without_min_rows),
+        "inside": collect_list(number).over(all_rows),
     }
     if window.order_by:
         items["peers"] = dense_rank().over(Window(window.partition_by, window.order_by))
     if window.frame is not None and window.frame.exclude != "no_others":
         bounds = replace(window.frame, exclude="no_others")
-        items["between_bounds"] = collect_list(number).over(replace(without_min_rows, frame=bounds))
+        items["between_bounds"] = collect_list(number).over(replace(all_rows, frame=bounds))
     if window.min_rows is not None:
-        items["counted"] = collect_list(number).over(window)
+        items["counted"] = collect_list(number).over(replace(window, min_span=None))
     for i, key in enumerate(keys):
         items[f"key {i}"] = first_value(key).over(make_window(rows=(0, 0)))
     answer = host.run(opened_frame, host.plan(opened_frame, [items], {}, selecting=True), ComputeArguments())
@@ -258,6 +259,8 @@ def _caption(window: Window, too_few: bool) -> list[str]:
     lines.append(str(given) + ("" if window.frame else " (the default)"))
     if too_few:
         lines.append(f"min_rows={window.min_rows}: the frame has fewer rows, so the result is NULL")
+    if window.min_span is not None:
+        lines.append(f"min_span={window.min_span}: the result is NULL where the partition's first key is nearer")
     return [part for line in lines for part in textwrap.wrap(line, 72, subsequent_indent="    ")]
 
 

@@ -21,9 +21,10 @@ from ._execute.run_metrics import Measured, Metrics
 from ._model.calls import Call, Derived
 from ._model.expressions import Column, Expr, IntoColumns, IntoCondition, IntoExpr, Literal, Sql
 from ._model.formulas import Formula
+from ._model.frames import Bound, Closed, Exclude, Frame, IntoBound
 from ._model.placing import Calls
 from ._model.protocols import LiteralValue, NumpyArray, NumpyScalar, PolarsExpr, SparkColumn, SparkWindow
-from ._model.windows import Bound, Closed, Exclude, Frame, IntoBound, IntoOrder, Nulls, Order, Window, Windows
+from ._model.windows import IntoOrder, Nulls, Order, Window, Windows
 from .hosts.explanation import Explanation
 from .settings import Config, Engine, Spread, Strategy
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, ClassVar, Protocol
 
-from ..exceptions import SpecError, short_traceback, shown
+from ..exceptions import SpecError, short_traceback
 from .catalog import Function, function_of
 from .checks import is_tuple_of, refuse_field
 from .code_text import constructor_code
@@ -85,6 +85,8 @@ class Call(Item, Placeable["Call"]):
         How many levels of calls there are, and how many calls, this one among them.
     several
         The columns for each of which the call stands, where it was given several.
+    has_min_span
+        Whether its window, or that of a call in it, has a ``min_span``.
     """
 
     function: str
@@ -99,6 +101,7 @@ class Call(Item, Placeable["Call"]):
     result_column: str | None = field(default=None, init=False, compare=False)
     nesting: tuple[int, int] = field(default=(1, 1), init=False, compare=False)
     several: Columns | None = field(default=None, init=False, compare=False)
+    has_min_span: bool = field(default=False, init=False, compare=False)
 
     def __post_init__(self) -> None:
         """Refuse what no call has, and calls nested too deep."""
@@ -122,14 +125,17 @@ class Call(Item, Placeable["Call"]):
             refuse_field(
                 self, "user", "a function of the user's", "wr.aggregate, wr.vectorized or wr.partition_function"
             )
-        levels, calls = _nesting(expressions_of(self))
+        expressions = tuple(expressions_of(self))
+        levels, calls = _nesting(expressions)
         if levels >= _LEVELS or calls >= _CALLS:
             raise SpecError(
                 f"{self.function}: calls may be nested {_LEVELS} levels deep, and {_CALLS:,} may stand in one; compute "
                 "the inner ones first, by a with_columns of their own"
             )
         object.__setattr__(self, "nesting", (levels + 1, calls + 1))
-        object.__setattr__(self, "several", _several(expressions_of(self)))
+        object.__setattr__(self, "several", _several(expressions))
+        has_min_span = self.window is not None and self.window.min_span is not None
+        object.__setattr__(self, "has_min_span", has_min_span or _has_min_span(expressions))
 
     @short_traceback
     def filter(self, condition: IntoCondition) -> Call:
@@ -371,13 +377,6 @@ def drop_default(known: Function, args: list[Expr], index: int) -> list[Expr]:
     return args
 
 
-def flag(value: Any, what: str) -> bool:
-    """Convert a flag argument to a bool; refuse expressions and arrays."""
-    if value is None or isinstance(value, (bool, int)) or type(value).__name__ in ("bool", "bool_"):
-        return bool(value)
-    raise SpecError(f"{what}={shown(value)} is neither True nor False")
-
-
 def with_float_settings(known: Function, args: Iterable[Expr]) -> list[Expr]:
     """Give settings that SQL wrote as decimals, such as a share of 0.5, as the floats that builders are given.
 
@@ -462,6 +461,10 @@ def _nesting(expressions: Iterable[Any]) -> tuple[int, int]:
     return levels, calls
 
 
+def _has_min_span(expressions: Iterable[Any]) -> bool:
+    return any(isinstance(e, (Call, Derived)) and e.has_min_span for e in expressions)
+
+
 def _several(expressions: Iterable[Any]) -> Columns | None:
     """Give the columns for each of which expressions stand, refusing more than one list of them."""
     found: Columns | None = None
@@ -512,6 +515,8 @@ class Derived(Item):
         How many levels of calls there are, and how many calls.
     several
         The columns for each of which the expression stands, where it has several.
+    has_min_span
+        Whether the window of a call in it has a ``min_span``.
     """
 
     expression: Scalar
@@ -521,6 +526,7 @@ class Derived(Item):
     inputs: Mapping[str, Scalar] = field(default_factory=dict)
     nesting: tuple[int, int] = field(default=(0, 0), init=False, compare=False)
     several: Columns | None = field(default=None, init=False, compare=False)
+    has_min_span: bool = field(default=False, init=False, compare=False)
     # how tightly it binds, where an operator made it
     binding: int | None = field(default=None, init=False, compare=False)
 
@@ -539,6 +545,7 @@ class Derived(Item):
             refuse_field(self, "inputs", "a dict of names to scalar expressions", instead)
         object.__setattr__(self, "nesting", _nesting(self.calls.values()))
         object.__setattr__(self, "several", _several((*self.calls.values(), *self.inputs.values())))
+        object.__setattr__(self, "has_min_span", _has_min_span(self.calls.values()))
 
     @short_traceback
     def alias(self, name: str) -> Derived:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from ..exceptions import SpecError, shown
 
-__all__ = ["is_tuple_of", "refuse_field"]
+__all__ = ["flag", "is_tuple_of", "refuse_field"]
 
 
 def is_tuple_of(value: object, classes: type | tuple[type, ...]) -> bool:
@@ -40,3 +40,10 @@ def refuse_field(owner: object, name: str, wanted: str, instead: str) -> NoRetur
     """
     given = shown(getattr(owner, name))
     raise SpecError(f"{type(owner).__name__}(): {name}={given} is not {wanted}; write {instead}")
+
+
+def flag(value: Any, what: str) -> bool:
+    """Convert a flag argument to a bool; refuse expressions and arrays."""
+    if value is None or isinstance(value, (bool, int)) or type(value).__name__ in ("bool", "bool_"):
+        return bool(value)
+    raise SpecError(f"{what}={shown(value)} is neither True nor False")

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from ..exceptions import SpecError
 from .calls import Call, Derived
 from .expressions import PLACE, Column, Columns, Expr, HostExpression, Sql
+from .frames import Bound
 from .replace import replace
 from .result_columns import result_column
-from .windows import Bound, Order
+from .windows import Order
 
-__all__ = ["expanded", "map_expressions"]
+__all__ = ["expanded", "map_expressions", "with_calls"]
 
 
 def expanded(
@@ -52,7 +54,7 @@ def expanded(
         yield one, None if template is None else template.replace(PLACE, column)
 
 
-def _of_column(item: Call | Derived, several: Columns, column: Column) -> Call | Derived:
+def _of_column(item: Any, several: Columns, column: Column) -> Any:
     """Give an item with one column in the place of several."""
 
     def part(expression: Expr) -> Expr:
@@ -65,21 +67,39 @@ def _of_column(item: Call | Derived, several: Columns, column: Column) -> Call |
     if isinstance(item, Call):
         return map_expressions(item, part)
     assert isinstance(item.expression, Sql), "an operator made it"
-    evaluated, calls, inputs = item.expression.text, {}, {}
-    for at, call in item.calls.items():
-        made = _of_column(call, several, column)
-        assert isinstance(made, Call)
-        calls[result_column(made)] = made
-        evaluated = evaluated.replace(at, result_column(made))
+    evaluated, inputs = item.expression.text, {}
     for at, scalar in item.inputs.items():
         if isinstance(scalar, Columns):
             evaluated = evaluated.replace(at, str(column))
         else:
             inputs[at] = scalar
     text = item.text.replace(str(several), str(column))
-    result = replace(item, expression=Sql(evaluated), calls=calls, text=text, inputs=inputs)
-    object.__setattr__(result, "binding", item.binding)
-    return result
+    calls = {at: _of_column(call, several, column) for at, call in item.calls.items()}
+    made = with_calls(replace(item, expression=Sql(evaluated), text=text, inputs=inputs), calls)
+    object.__setattr__(made, "binding", item.binding)
+    return made
+
+
+def with_calls(item: Derived, calls: Mapping[str, Call]) -> Derived:
+    """Return an expression with other calls in the place of its own.
+
+    Parameters
+    ----------
+    item
+        An expression that an operator made.
+    calls
+        The calls, by the names that the expression has for those in whose place they stand.
+
+    Returns
+    -------
+    Derived
+        The new expression.
+    """
+    assert isinstance(item.expression, Sql), "an operator made it"
+    evaluated = item.expression.text
+    for at, call in calls.items():
+        evaluated = evaluated.replace(at, result_column(call))
+    return replace(item, expression=Sql(evaluated), calls={result_column(call): call for call in calls.values()})
 
 
 def map_expressions(call: Call, transform: Callable[[Expr], Expr]) -> Call:

@@ -8,19 +8,10 @@ from typing import Generic, TypeVar, overload
 
 from ..exceptions import SpecError, short_traceback
 from .expressions import IntoExpr, Item
+from .frames import Closed, Exclude, IntoBound
 from .operators import checked_name
 from .protocols import SparkWindow
-from .windows import (
-    Closed,
-    Exclude,
-    IntoBound,
-    IntoOrder,
-    Window,
-    Windows,
-    as_sequence,
-    foreign_window,
-    window as make_window,
-)
+from .windows import IntoOrder, Window, Windows, as_sequence, foreign_window, window as make_window
 
 __all__ = ["Calls", "Placeable"]
 
@@ -55,6 +46,7 @@ class Placeable(Generic[PlacedT]):
         groups: tuple[IntoBound, IntoBound] | None = None,
         exclude: Exclude | None = None,
         min_rows: int | None = None,
+        min_span: IntoExpr = None,
         closed: Closed | None = None,
         centered: bool = False,
     ) -> PlacedT: ...
@@ -70,6 +62,7 @@ class Placeable(Generic[PlacedT]):
         groups: tuple[IntoBound, IntoBound] | None = None,
         exclude: Exclude | None = None,
         min_rows: int | None = None,
+        min_span: IntoExpr = None,
         closed: Closed | None = None,
         centered: bool = False,
     ) -> PlacedT | Calls:
@@ -84,7 +77,7 @@ class Placeable(Generic[PlacedT]):
             Further partition keys.
         order_by
             Order keys, as for :func:`windrow.window`.
-        rows, range, groups, exclude, min_rows, closed, centered
+        rows, range, groups, exclude, min_rows, min_span, closed, centered
             The frame, as for :func:`windrow.window`.
 
         Returns
@@ -111,8 +104,9 @@ class Placeable(Generic[PlacedT]):
             "groups": groups,
             "exclude": exclude,
             "min_rows": min_rows,
+            "min_span": min_span,
             "closed": closed,
-            "centered": centered or None,
+            "centered": None if centered is False else centered,
         }
         several = window if isinstance(window, Windows) else None
         if several is not None:

@@ -11,8 +11,9 @@ from .calls import call
 from .conditions import when
 from .expressions import IntoColumns, Literal, as_columns, lit
 from .formulas import Formula
+from .frames import Bound
 from .replace import replace
-from .windows import Bound, Window
+from .windows import Window
 
 __all__ = ["Weights", "weighted"]
 
@@ -50,7 +51,7 @@ def weighted(function: str, x: IntoColumns, weights: Weights, *, is_mean: bool) 
     def make(window: Window) -> Any:
         first, last = _rows(window, role)
         row_weights = make_weights(last - first + 1)
-        base = replace(window, frame=None, min_rows=None)
+        base = replace(window, frame=None, min_rows=None, min_span=None)
         values = [
             (column if not at else call("lag", column, -at).placed(base)).cast("double")
             for at in range(first, last + 1)

@@ -10,9 +10,11 @@ from .._model.calls import Call, Derived
 from .._model.expansion import expanded
 from .._model.expressions import Column, HostExpression, Literal, Sql, reader_of
 from .._model.formulas import Formula
+from .._model.min_spans import without_min_span
 from .._model.names import Names, check_text, is_expression, no_window_call, unknown_column
 from .._model.outputs import Output
 from .._model.placing import Calls
+from .._model.replace import replace
 from ..exceptions import SpecError, shown
 from . import operators as operators  # registers what makes expressions of operands
 from .sql_text import parse_item
@@ -60,7 +62,7 @@ def read_items(
     given = chain(((i, None) for i in items), ((i, n) for n, i in named.items()))
     for item, name in chain.from_iterable(_flat(i, n, select or _no_selectors) for i, n in given):
         if isinstance(item, Output):  # read already
-            outputs.append(item)
+            outputs.append(item if item.item is None else replace(item, item=without_min_span(item.item)))
         elif selecting and name is None and isinstance(item, str) and item == "*":
             outputs.extend(Output(c, None, position=i) for i, c in enumerate(columns))
         elif names is not None and (renamed := _renamed(item, name)) is not None:
@@ -74,7 +76,8 @@ def read_items(
             outputs.extend(Output(c, None) for c in dict.fromkeys(columns[i] for i in found))
         else:
             made = read_item(item, plain=selecting, frame_column=frame_column)
-            outputs.append(Output(made.output_name if name is None else check_text(name, "the output's name"), made))
+            output_name = made.output_name if name is None else check_text(name, "the output's name")
+            outputs.append(Output(output_name, without_min_span(made)))
     item_names: set[str] = set()
     for output in outputs:
         if output.item is not None and output.name in item_names:

@@ -15,10 +15,11 @@ from typing import Any
 from .._model.calls import Call, Derived, drop_default, literal_flag, with_float_settings
 from .._model.catalog import function_names, function_of, functions_within_group
 from .._model.expressions import Column, Expr, HostExpression, Literal, Scalar, Sql
+from .._model.frames import Bound, Frame, default_frame, normalise_exclude, relative
 from .._model.intervals import parse_duration
 from .._model.names import check_text, no_window_call
 from .._model.result_columns import result_column
-from .._model.windows import Bound, Frame, Order, Window, default_frame, normalise_exclude, relative
+from .._model.windows import Order, Window
 from ..exceptions import SpecError, short_traceback, shown
 from .grammar import function_name, parse, syntax, text_of
 from .literals import NO_VALUE, needs_explicit_type, value_of

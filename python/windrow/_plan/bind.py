@@ -24,12 +24,13 @@ from .._model.expressions import (
     Sql,
     smallest_decimal,
 )
+from .._model.frames import Bound
 from .._model.intervals import Interval
 from .._model.names import Names, Role, ambiguous, quoted, unique_names, unknown_column, unused_name
 from .._model.outputs import Output
 from .._model.result_columns import result_column
 from .._model.synonyms import instead_of_function
-from .._model.windows import Bound, Order
+from .._model.windows import Order
 from .._parse.sql_text import column_in_parentheses, columns_of
 from ..exceptions import SpecError, UnsupportedError
 from .bound import Argument, BoundCall, BoundFrame, ColumnArgument, FrameBound, LiteralArgument, SortKey

@@ -11,9 +11,10 @@ from .._model.calls import Call, call
 from .._model.conditions import when
 from .._model.expressions import Expr, IntoColumns, IntoExpr, Literal, as_columns, as_expr
 from .._model.formulas import Formula
+from .._model.frames import Bound, Frame
 from .._model.operators import PREDICATE, SUM, operation
 from .._model.replace import replace
-from .._model.windows import Bound, Frame, Window
+from .._model.windows import Window
 from ..exceptions import SpecError, short_traceback, shown
 from .values import lag
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from .._model.calls import Call, call, flag
+from .._model.calls import Call, call
+from .._model.checks import flag
 from .._model.expressions import IntoColumns
 from ..exceptions import short_traceback
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from .._model.calls import Call, call, flag
+from .._model.calls import Call, call
+from .._model.checks import flag
 from .._model.expressions import IntoExpr, Literal as Constant, lit
 from ..exceptions import SpecError, short_traceback, shown
 

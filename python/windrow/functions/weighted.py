@@ -6,7 +6,8 @@ import datetime as dt
 import math
 from typing import Any
 
-from .._model.calls import Call, call, flag
+from .._model.calls import Call, call
+from .._model.checks import flag
 from .._model.expressions import IntoColumns, IntoExpr
 from .._model.intervals import Interval
 from .._model.lengths import as_length

@@ -13,11 +13,12 @@ import pyarrow as pa
 
 from .._model.calls import Call, Derived
 from .._model.expressions import Column, Expr, Item, Literal, Scalar, Sql
+from .._model.frames import Bound, Frame
 from .._model.names import quoted, unique_names, unused_name
 from .._model.outputs import Output
 from .._model.replace import replace
 from .._model.result_columns import result_column
-from .._model.windows import Bound, Frame, Order, Window
+from .._model.windows import Order, Window
 from .._parse.query import Query
 from .._plan.bind import plan_steps
 from .._plan.ranks import limited_rank

@@ -12,7 +12,8 @@ import pytest
 import windrow as wr
 from support.random_calls import SEED
 from windrow._model.catalog import Function, Parameter, function_names, function_of
-from windrow._model.windows import Bound, Frame, Window
+from windrow._model.frames import Bound, Frame
+from windrow._model.windows import Window
 from windrow._parse.sql_text import parse_item
 
 NAMES = {"wr": wr, "datetime": datetime, "Decimal": Decimal, "Function": Function, "Parameter": Parameter}
@@ -88,7 +89,8 @@ def window(rng, deep=True):
             settings = {"rows": rng.randint(1, 9), "centered": rng.random() < 0.5}
         elif not isinstance(length, type(wr.col("n"))):  # of which there is no half
             settings["centered"] = rng.random() < 0.3
-        return wr.window(expression(rng, deep), order(rng, deep), min_rows=rng.choice([None, 2]), **settings)
+        settings |= {"min_rows": rng.choice([None, 2]), "min_span": rng.choice([None, 3, "7d", Decimal(2)])}
+        return wr.window(expression(rng, deep), order(rng, deep), **settings)
     while True:
         try:
             return wr.window(

@@ -10,8 +10,9 @@ import pytest
 
 import windrow as wr
 from windrow._model.expressions import Column, Literal
+from windrow._model.frames import Bound, Frame
 from windrow._model.intervals import Interval
-from windrow._model.windows import Bound, Frame, Order
+from windrow._model.windows import Order
 
 
 def frame(**given):

@@ -15,7 +15,8 @@ import windrow as wr
 from support.random_calls import SEED
 from windrow._model.calls import Call, Derived
 from windrow._model.expressions import Column, Literal, Sql
-from windrow._model.windows import Bound, Frame, Order, Window
+from windrow._model.frames import Bound, Frame
+from windrow._model.windows import Order, Window
 
 
 class Hostile:

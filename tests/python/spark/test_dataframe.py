@@ -368,3 +368,19 @@ def test_lists_of_what_arrow_tells_less_of(spark, kind):
         assert ours.schema == theirs.schema, name
         assert sorted(map(repr, ours.collect())) == expected, name
     assert len(expected) == 7
+
+
+def test_least_distances_from_the_first_key(spark):
+    values = [(i % 4, None if i % 11 == 0 else (i * 37) % 150, i) for i in range(150)]
+    data = spark.createDataFrame(values, "k int, t int, v long")
+    w = wr.window("k", "t", range=(-30, 0), min_span=40)
+    calls = {"s": wr.sum("v").over(w), "change": wr.sum("v").over(w) - wr.avg("v").over("k")}
+    found = wr.with_columns(data, calls)
+    counted = F.count("t").over(Window.partitionBy("k").orderBy("t").rangeBetween(Window.unboundedPreceding, -40))
+    near = F.sum("v").over(Window.partitionBy("k").orderBy("t").rangeBetween(-30, 0))
+    average = F.avg("v").over(Window.partitionBy("k"))
+    expected = data.withColumn("s", F.when(counted > 0, near)).withColumn("change", F.col("s") - average)
+    ours = rows(found, "v")
+    assert ours == rows(expected, "v")
+    assert len(ours) == 150
+    assert 4 < sum(r[3] is None for r in ours) < 100

@@ -129,6 +129,7 @@ class Schema:
 
 w = wr.window("k", ["a", wr.desc("b", nulls="first"), wr.expr("c + 1")], rows=(-1, 0), exclude="ties", min_rows=2)
 call = wr.sum("x").over(w)
+wr.sum("x").over("k", order_by="t", rows=7, min_span="30d")
 
 
 def calls() -> None:

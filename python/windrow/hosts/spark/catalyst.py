@@ -13,7 +13,8 @@ from typing import Any
 from ..._model.calls import Call
 from ..._model.catalog import function_of
 from ..._model.expressions import Expr, Literal
-from ..._model.windows import Bound, Frame, Order, Window, relative
+from ..._model.frames import Bound, Frame, relative
+from ..._model.windows import Order, Window
 from ...exceptions import UnsupportedError
 from .catalyst_node import CatalystNode, value_of
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...._model.calls import Derived
-from ...._model.windows import Bound
+from ...._model.frames import Bound
 from ...._parse.sql_text import parse_item
 from ....exceptions import SpecError, UnsupportedError
 from ..catalyst import bound_of

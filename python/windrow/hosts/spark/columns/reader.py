@@ -19,9 +19,10 @@ from typing import Any
 from ...._model.calls import Call, Derived, drop_default
 from ...._model.catalog import function_of
 from ...._model.expressions import Column, Expr, HostExpression, Literal, Scalar, Sql
+from ...._model.frames import Bound, Frame, relative
 from ...._model.replace import replace
 from ...._model.result_columns import result_column
-from ...._model.windows import Bound, Frame, Order, Window, relative
+from ...._model.windows import Order, Window
 from ...._parse.sql_text import build_call, functions_in
 from ....exceptions import SpecError, UnsupportedError
 from ..below_windows import EVALUATED_FIRST, GENERATORS, evaluated_before_windows
