@@ -1,4 +1,4 @@
-"""Sums and means of weighted rows: over a ROWS frame of fixed length, they are written with a ``lag`` for each row."""
+"""Sums, means and deviations of weighted rows: over ROWS frames of fixed length, with a ``lag`` for each row."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from .conditions import when
 from .expressions import IntoColumns, Literal, as_columns, lit
 from .formulas import Formula
 from .frames import Bound
+from .operators import ATOM, OR, operation
 from .replace import replace
 from .windows import Window
 
@@ -25,8 +26,8 @@ Weights: TypeAlias = (
 _COSINES: Final = {"hann": (0.5, 0.5), "hamming": (0.54, 0.46), "blackman": (0.42, 0.5, 0.08)}
 
 
-def weighted(function: str, x: IntoColumns, weights: Weights, *, is_mean: bool) -> Formula:
-    """Make the weighted sum or mean of a frame's values.
+def weighted(function: str, x: IntoColumns, weights: Weights, what: OneOf["sum", "mean", "std"]) -> Formula:
+    """Make the weighted sum, mean or standard deviation of a frame's values.
 
     Parameters
     ----------
@@ -36,8 +37,8 @@ def weighted(function: str, x: IntoColumns, weights: Weights, *, is_mean: bool) 
         A column of numbers.
     weights
         As :data:`Weights`.
-    is_mean
-        Whether the sum is divided by that of the weights.
+    what
+        Which of these.
 
     Returns
     -------
@@ -46,7 +47,7 @@ def weighted(function: str, x: IntoColumns, weights: Weights, *, is_mean: bool) 
     """
     role = f"{function}()"
     column = as_columns(x, role)
-    make_weights = _maker(weights, role)
+    make_weights = _maker(weights, role, signed=what != "std")
 
     def make(window: Window) -> Any:
         first, last = _rows(window, role)
@@ -56,15 +57,34 @@ def weighted(function: str, x: IntoColumns, weights: Weights, *, is_mean: bool) 
             (column if not at else call("lag", column, -at).placed(base)).cast("double")
             for at in range(first, last + 1)
         ]
-        pairs = list(zip(values, row_weights, strict=True))
-        total = _sum([(value * weight).fill_null(0.0) for value, weight in pairs])
         known = call("count", column).placed(replace(window, min_rows=None))
-        if is_mean:
-            whole = _sum([when(value.is_null()).then(0.0).otherwise(weight) for value, weight in pairs])
-            total = when(whole != 0).then(total / whole).otherwise(None)
-        return when(known >= max(window.min_rows or 0, 1)).then(total).otherwise(None)
+        least = max(window.min_rows or 0, 2 if what == "std" else 1)
+        if what == "sum":
+            result = _weighted_sum(values, row_weights)
+        else:
+            whole = _sum([when(v.is_null()).then(0.0).otherwise(w) for v, w in zip(values, row_weights, strict=True)])
+            if what == "mean":
+                result = _weighted_sum(values, row_weights) / whole
+            else:
+                center = call("avg", column).placed(replace(window, min_rows=None, min_span=None)).cast("double")
+                result = _deviation([value - center for value in values], row_weights, whole, known)
+            result = when(whole != 0).then(result).otherwise(None)
+        return when(known >= least).then(result).otherwise(None)
 
     return Formula(function, (column, Literal(weights) if isinstance(weights, str) else lit(weights)), make)
+
+
+def _weighted_sum(values: list[Any], weights: list[float]) -> Any:
+    return _sum([(value * weight).fill_null(0.0) for value, weight in zip(values, weights, strict=True)])
+
+
+def _deviation(values: list[Any], weights: list[float], whole: Any, known: Any) -> Any:
+    """Make the deviation of values that are near 0, so that the difference of squares is accurate."""
+    mean = _weighted_sum(values, weights) / whole
+    squares = _weighted_sum([value * value for value in values], weights) / whole
+    variance = (squares - mean * mean) * known / (known - 1)
+    positive = when(variance < 0).then(0.0).otherwise(variance)  # a rounding error
+    return operation("sqrt({})", ATOM, (positive, OR))
 
 
 def _sum(terms: list[Any]) -> Any:
@@ -95,7 +115,7 @@ def _distance(bound: Bound) -> int | None:
     return value if bound.kind == "following" else -value
 
 
-def _maker(weights: Any, role: str) -> Callable[[int], list[float]]:
+def _maker(weights: Any, role: str, *, signed: bool) -> Callable[[int], list[float]]:
     """Give what makes the weights of a number of rows."""
     weights = weights if isinstance(weights, str) else lit(weights).value
     if weights == "triang":
@@ -109,6 +129,8 @@ def _maker(weights: Any, role: str) -> Callable[[int], list[float]]:
             return lambda n: [math.exp(-(((i - (n - 1) / 2) / weights[1]) ** 2) / 2) for i in range(n)]
     elif isinstance(weights, tuple) and weights and all(map(_is_number, weights)):
         given = [float(w) for w in weights]
+        if not signed and min(given) < 0:
+            raise SpecError(f"{role}: weights={shown(weights)}: a deviation has no negative weights")
         return lambda n: _of_length(given, n, role)
     names = ", ".join(repr(n) for n in ("triang", "bartlett", *_COSINES))
     raise SpecError(

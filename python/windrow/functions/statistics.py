@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import overload
+
 from .._model.calls import Call, call
 from .._model.expressions import IntoColumns, IntoExpr
+from .._model.formulas import Formula
+from .._model.weights import Weights, weighted
 from ..exceptions import short_traceback
 
 __all__ = [
@@ -155,38 +159,74 @@ def stddev_samp(x: IntoColumns) -> Call:
     return call("stddev_samp", x)
 
 
+@overload
+def stddev(x: IntoColumns, *, weights: None = None) -> Call: ...
+
+
+@overload
+def stddev(x: IntoColumns, *, weights: Weights) -> Formula: ...
+
+
 @short_traceback
-def stddev(x: IntoColumns) -> Call:
+def stddev(x: IntoColumns, *, weights: Weights | None = None) -> Call | Formula:
     """Return the sample standard deviation: another name of :func:`stddev_samp`.
 
     Parameters
     ----------
     x
         A numeric column.
+    weights
+        As for :func:`sum`; none may be negative.
 
     Returns
     -------
-    Call
-        See :func:`stddev_samp`.
+    Call, or Formula with weights
+        See :func:`stddev_samp`. With weights a double, also null where the sum of the weights of the rows that have a
+        value is 0: the root of the weighted mean of the squared distances from the weighted mean, times n / (n - 1) for
+        n rows that have a value.
+
+    Raises
+    ------
+    SpecError
+        As for :func:`sum`, with weights.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import windrow as wr
+    >>> table = pa.table({"t": [1, 2, 3], "x": [1, 3, 9]})
+    >>> w = wr.window(order_by="t", rows=2)
+    >>> wr.with_columns(table, s=wr.stddev("x", weights=[1, 3]).over(w))["s"].to_pylist()
+    [None, 1.224744871391589, 3.6742346141747673]
     """
-    return call("stddev", x)
+    return call("stddev", x) if weights is None else weighted("stddev", x, weights, "std")
+
+
+@overload
+def std(x: IntoColumns, *, weights: None = None) -> Call: ...
+
+
+@overload
+def std(x: IntoColumns, *, weights: Weights) -> Formula: ...
 
 
 @short_traceback
-def std(x: IntoColumns) -> Call:
+def std(x: IntoColumns, *, weights: Weights | None = None) -> Call | Formula:
     """Return the sample standard deviation: another name of :func:`stddev_samp`.
 
     Parameters
     ----------
     x
         A numeric column.
+    weights
+        As for :func:`stddev`.
 
     Returns
     -------
-    Call
-        See :func:`stddev_samp`.
+    Call, or Formula with weights
+        See :func:`stddev`.
     """
-    return call("std", x)
+    return call("std", x) if weights is None else weighted("std", x, weights, "std")
 
 
 @short_traceback

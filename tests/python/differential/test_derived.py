@@ -5,6 +5,7 @@ import random
 from functools import partial
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 import windrow as wr
@@ -459,3 +460,48 @@ def test_spark_answers_the_same(oracle_spark):
         assert not differences([row[name] for row in found], values, equal_loosely), name
         compared += len(values)
     assert compared == 8 * 200
+
+
+@pytest.mark.parametrize("weights", [[0.5, 1, 2.25, 0, 3], [1] * 5, "triang", ("gaussian", 1.5)], ids=str)
+@pytest.mark.parametrize("offset", [0, 1e6])
+def test_weighted_deviations(weights, offset):
+    """By their definition, in two passes; weights of 1 are pandas' own deviation. pandas' weighted one drifts."""
+    factors = {
+        "triang": [1 / 3, 2 / 3, 1, 2 / 3, 1 / 3],
+        ("gaussian", 1.5): [math.exp(-((i - 2) ** 2) / 4.5) for i in range(5)],
+    }
+    factors = weights if isinstance(weights, list) else factors[weights]
+    compared = known = 0
+
+    def answer(parts, least):
+        made = []
+        for i in range(len(parts)):
+            pairs = [
+                (parts[i + j - 2]["x"], factors[j])
+                for j in range(5)
+                if 0 <= i + j - 2 < len(parts) and parts[i + j - 2]["x"] is not None
+            ]
+            whole, n = sum(w for _, w in pairs), len(pairs)
+            if n < max(least, 2) or not whole:
+                made.append(None)
+                continue
+            mean = sum(x * w for x, w in pairs) / whole
+            made.append(math.sqrt(sum(w * (x - mean) ** 2 for x, w in pairs) / whole * n / (n - 1)))
+        return made
+
+    same = partial(equal, types=False, signed_zeros=False, rel=1e-6, absolute=1e-6)
+    for _, data in tables("finite"):
+        data = data.set_column(data.schema.get_field_index("x"), "x", pc.add(data["x"], float(offset)))
+        for least in (0, 3):
+            window = wr.window("k", "t", rows=(-2, 2), min_rows=least)
+            found = wr.select(data, y=wr.std("x", weights=weights).over(window))["y"].to_pylist()
+            assert not differences(found, by_partition(data, partial(answer, least=least)), same)
+            if weights == [1] * 5:
+                plain = wr.select(data, y=wr.std("x").over(window))["y"].to_pylist()
+                assert not differences(found, plain, same)
+            compared += len(found)
+            known += sum(f is not None for f in found)
+    assert compared == 2 * sum(SIZES)
+    assert known > 50
+    with pytest.raises(wr.SpecError, match="no negative weights"):
+        wr.stddev("x", weights=[1, -1])
