@@ -15,7 +15,7 @@ from ._parse.items import read_items
 from ._parse.relations import read_relation
 from ._plan.bind import plan_steps
 from .exceptions import SpecError, UnsupportedError, short_traceback, shown, suggest
-from .hosts.base import ComputeArguments, host_of, host_of_schema, opened, schema_of
+from .hosts.base import ComputeArguments, host_of, host_of_schema, opened, run_items, schema_of
 from .hosts.explanation import Explanation
 from .hosts.relations import answer_relation
 from .settings import Engine, Spread, current
@@ -95,9 +95,10 @@ def with_columns(
     ----------
     frame
         A polars DataFrame or LazyFrame, a pyarrow Table, RecordBatch or RecordBatchReader, a pandas DataFrame, a
-        PySpark DataFrame (Classic or Connect), or any object with ``__arrow_c_stream__``. A pyarrow Dataset or Scanner,
-        a DuckDB relation or a DataFusion DataFrame, of which only the columns are read that are needed. Frames in
-        memory keep their row order. In pandas frames NaN is a missing value.
+        PySpark DataFrame (Classic or Connect), a Narwhals frame over any of these, or any object with
+        ``__arrow_c_stream__``. A pyarrow Dataset or Scanner, a DuckDB relation, an Ibis table or a DataFusion
+        DataFrame, of which only the columns are read that are needed. Frames in memory keep their row order. In pandas
+        frames NaN is a missing value.
     *exprs
         Calls such as ``wr.sum("x").over(w)``, SQL strings such as ``"sum(x) OVER (PARTITION BY k) AS s"``, on Spark
         also PySpark Columns such as ``F.col("x") - F.lag("x").over(window)``, and dicts of names to any of these.
@@ -119,8 +120,8 @@ def with_columns(
     Returns
     -------
     same kind as ``frame``
-        A pyarrow Table for Datasets, Scanners, relations and other objects with ``__arrow_c_stream__``. Unchanged
-        columns keep their buffers.
+        A pyarrow Table for Datasets, Scanners, DataFusion's DataFrames and other objects with ``__arrow_c_stream__``.
+        Unchanged columns keep their buffers; relations and Ibis' tables are views of Arrow data in memory.
 
     Raises
     ------
@@ -138,9 +139,7 @@ def with_columns(
     >>> wr.with_columns(table, wr.sum("level").over(w).alias("total"), "rank() OVER (ORDER BY id) AS r").to_pydict()
     {'device': [5, 0, 5], 'id': [2, 0, 5], 'level': [2, 1, 3], 'total': [2, 1, 5], 'r': [2, 1, 3]}
     """
-    host, frame = opened(frame)
-    plan = host.plan(frame, exprs, named, selecting=False)
-    return host.run(frame, plan, ComputeArguments(sort, engine, spread))
+    return run_items(frame, exprs, named, ComputeArguments(sort, engine, spread), selecting=False)
 
 
 @overload
@@ -216,9 +215,7 @@ def select(
     >>> wr.select(table, "id", wr.rank().over(wr.window(order_by="x")).alias("r")).to_pydict()
     {'id': [1, 2, 3], 'r': [3, 1, 2]}
     """
-    host, frame = opened(frame)
-    plan = host.plan(frame, items, named, selecting=True)
-    return host.run(frame, plan, ComputeArguments(sort, engine, spread))
+    return run_items(frame, items, named, ComputeArguments(sort, engine, spread), selecting=True)
 
 
 @overload

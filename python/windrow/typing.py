@@ -66,6 +66,7 @@ __all__ = [
     "Measured",
     "MemoryFrameT",
     "Metrics",
+    "NarwhalsFrame",
     "Nulls",
     "NumpyArray",
     "NumpyScalar",
@@ -179,6 +180,17 @@ class DuckDBRelation(Protocol):
         """Make a view of it."""
 
 
+class NarwhalsFrame(Protocol):
+    """A DataFrame or a LazyFrame of Narwhals'."""
+
+    @property
+    def implementation(self) -> Any:
+        """Which library's frame it wraps."""
+
+    def to_native(self) -> Any:
+        """Give the frame that it wraps."""
+
+
 class ArrowStream(Protocol):
     """Any object that gives an Arrow stream through the C interface."""
 
@@ -232,10 +244,15 @@ class UserAggregate(Protocol):
 
 #: Frames whose results are frames of the same kind, by their own values or in memory.
 SparkFrameT = TypeVar("SparkFrameT", bound=SparkFrame)
-MemoryFrameT = TypeVar("MemoryFrameT", bound=PolarsFrame | PandasFrame | ArrowFrame | ArrowReader)
+MemoryFrameT = TypeVar(
+    "MemoryFrameT",
+    bound=PolarsFrame | PandasFrame | ArrowFrame | ArrowReader | DuckDBRelation | NarwhalsFrame,
+)
 #: Frames whose results are pyarrow Tables.
-StreamLike: TypeAlias = DuckDBRelation | ArrowStream | ArrowArray
-FrameLike: TypeAlias = SparkFrame | PolarsFrame | PandasFrame | ArrowFrame | ArrowReader | StreamLike
+StreamLike: TypeAlias = ArrowStream | ArrowArray
+FrameLike: TypeAlias = (
+    SparkFrame | PolarsFrame | PandasFrame | ArrowFrame | ArrowReader | DuckDBRelation | NarwhalsFrame | StreamLike
+)
 SchemaLike: TypeAlias = ArrowSchema | SparkSchema
 
 #: What ``with_columns`` adds: a call, an expression, or SQL text; on Spark also a Column of PySpark's.

@@ -71,7 +71,7 @@ def read_items(
             found = names.named(plain)
             if not found:
                 raise no_window_call(plain) if is_expression(plain, columns) else unknown_column(plain, columns)
-            if name is not None:
+            if name is not None and name != plain:
                 raise SpecError(f"select() cannot rename {plain!r} to {name!r}; rename it with the frame's own methods")
             outputs.extend(Output(c, None) for c in dict.fromkeys(columns[i] for i in found))
         else:

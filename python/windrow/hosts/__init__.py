@@ -8,15 +8,19 @@ from .._model.windows import register_windows
 from .arrow import ArrowHost, StreamHost
 from .base import register_host
 from .duckdb import DuckDBHost
+from .narwhals import NarwhalsHost
 from .pandas import PandasHost
 from .polars import PolarsHost, PolarsReader, PolarsSelectors
 from .polars_lazy import expression_of
-from .scans import DataFusionHost, DatasetHost
+from .scans import DataFusionHost, DatasetHost, IbisHost
 from .spark import SparkHost, SparkReader, read_window
 
 __all__: list[str] = []
 
-for _host in (ArrowHost(), PolarsHost(), PandasHost(), DuckDBHost(), DatasetHost(), DataFusionHost(), SparkHost()):
+for _host in (
+    ArrowHost(), PolarsHost(), PandasHost(), DuckDBHost(), DatasetHost(), DataFusionHost(), IbisHost(), NarwhalsHost(),
+    SparkHost(),
+):  # fmt: skip
     register_host(_host)
 register_host(StreamHost(), fallback=True)
 

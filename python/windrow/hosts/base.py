@@ -39,6 +39,7 @@ __all__ = [
     "host_of_schema",
     "opened",
     "register_host",
+    "run_items",
     "schema_of",
 ]
 
@@ -106,6 +107,9 @@ class Host(Protocol):
     def run(self, frame: Any, plan: StepPlan, arguments: ComputeArguments) -> Any:
         """Run the steps of a plan over a frame."""
 
+    def returned(self, frame: Any, result: Any) -> Any:
+        """Give the result of :meth:`run` or :meth:`answer` as the kind of frame that was given, not opened."""
+
     def explain(self, frame: Any, plan: StepPlan, arguments: ComputeArguments, *, metrics: bool) -> Explanation:
         """Explain how the steps would be run; with ``metrics`` run them, and report the metrics."""
 
@@ -150,6 +154,10 @@ class MemoryHost:
     def run(self, frame: Any, plan: StepPlan, arguments: ComputeArguments) -> Any:
         """Run the steps of a plan over a frame."""
         raise NotImplementedError
+
+    def returned(self, frame: Any, result: Any) -> Any:
+        """Give the result as it is."""
+        return result
 
     def finish(self, result: Any) -> None:
         """Compute a lazy result."""
@@ -272,6 +280,33 @@ def host_of(frame: Any) -> Host:
     )
 
 
+def run_items(
+    frame: Any, items: Sequence[Any], named: Mapping[str, Any], arguments: ComputeArguments, *, selecting: bool
+) -> Any:
+    """Compute what :func:`windrow.with_columns` or (``selecting``) :func:`windrow.select` was given.
+
+    Parameters
+    ----------
+    frame
+        The frame, of any kind.
+    items, named
+        The items, and those that were given by name.
+    arguments
+        The other arguments.
+    selecting
+        Whether the result has only the items.
+
+    Returns
+    -------
+    same kind as ``frame``
+        The result.
+    """
+    given = host_of(frame)
+    host, source = _opened(given, frame)
+    plan = host.plan(source, items, named, selecting=selecting)
+    return given.returned(frame, host.run(source, plan, arguments))
+
+
 def opened(frame: Any) -> tuple[Host, Any]:
     """Return the host that runs steps over a frame, and the frame that it runs them over.
 
@@ -290,9 +325,12 @@ def opened(frame: Any) -> tuple[Host, Any]:
     SpecError
         If no host accepts it.
     """
-    host = host_of(frame)
-    frame_or_table = host.opened(frame)
-    return (host, frame) if frame_or_table is frame else opened(frame_or_table)
+    return _opened(host_of(frame), frame)
+
+
+def _opened(host: Host, frame: Any) -> tuple[Host, Any]:
+    source = host.opened(frame)
+    return (host, frame) if source is frame else opened(source)
 
 
 def schema_of(value: Any) -> FrameSchema:

@@ -1,4 +1,4 @@
-"""DuckDB relations: the columns that are read come as Arrow, and the answer is a pyarrow Table."""
+"""DuckDB relations: the columns that are read come as Arrow, and the answer is a relation over an Arrow table."""
 
 from __future__ import annotations
 
@@ -41,6 +41,24 @@ class DuckDBHost(ProjectedHost):
             if names is not None:
                 frame = frame.project(", ".join('"' + n.replace('"', '""') + '"' for n in names))
             return read_table(frame)
+
+    def returned(self, frame: Any, result: pa.Table) -> Any:
+        """Give a result as a relation of the connection that the frame has."""
+        with _convert_duckdb_errors():
+            return _relation(frame, result)
+
+
+def _relation(frame: Any, __windrow_result: pa.Table) -> Any:
+    # DuckDB looks for a table of that name, which nobody has, and then for a variable
+    import duckdb
+
+    try:
+        return frame.query("__windrow_frame", "SELECT * FROM __windrow_result")
+    except duckdb.CatalogException as error:
+        raise DataError(
+            "DuckDB cannot read the result, as its setting python_enable_replacements is off; give windrow "
+            "relation.to_arrow_table() in place of the relation"
+        ) from error
 
 
 @contextmanager

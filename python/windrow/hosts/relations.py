@@ -38,6 +38,8 @@ _JOINS: Final = {
     "duckdb": "{0}.join({1}, 'condition')",
     "dataset": "{0}.join({1}, keys=[...])",
     "datafusion": "{0}.join({1}, on=[...])",
+    "ibis": "{0}.join({1}, [...])",
+    "narwhals": "{0}.join({1}, on=[...])",
     "spark": "{0}.join({1}, on=[...])",
 }
 
@@ -92,14 +94,15 @@ def answer_relation(relation: Relation, find: Callable[[Any], Any], refused: Spe
         For joins, and more than one SELECT on frames whose host does not answer it.
     """
     if isinstance(relation, Selected) and isinstance(relation.source, Named):
-        host, frame = opened(find(relation.source.table))
+        given = find(relation.source.table)
+        host, frame = opened(given)
         answers_all = isinstance(host, (QueryHost, ProjectedHost))
         if relation.is_grouped and not answers_all:
             raise refused or _several_selects(host, relation.text)
         query = host.query(frame, relation)
         if query.below is not None and not answers_all:
             raise refused or _several_selects(host, relation.text)
-        return host.answer(frame, query)
+        return host_of(given).returned(given, host.answer(frame, query))
     return _Tree(find, refused).answer(relation)
 
 
@@ -109,6 +112,7 @@ class _Tree:
     def __init__(self, find: Callable[[Any], Any], refused: SpecError | None) -> None:
         self._find = find
         self._refused = refused
+        self._given: list[Any] = []
         self._frames: list[Any] = []
         self._hosts: list[Host] = []
         self._named: dict[str, _Node] = {}
@@ -127,7 +131,9 @@ class _Tree:
         for node in nodes:
             _prune(node)
         frames, host = self._read()
-        return host.over(frames, lambda tables: _computed(root, host, tables, {}))
+        answer = host.over(frames, lambda tables: _computed(root, host, tables, {}))
+        given = [(host_of(frame), frame) for frame in self._given]
+        return given[0][0].returned(given[0][1], answer) if len({host.name for host, _ in given}) == 1 else answer
 
     def _resolved(self, relation: Relation) -> _Node:
         """Find the columns of a relation; one that is named twice is one node."""
@@ -158,10 +164,12 @@ class _Tree:
     def _frame(self, relation: Named) -> _Node:
         name = ".".join(p.name for p in relation.table.parts).lower()
         if name not in self._named:
-            host, frame = opened(self._find(relation.table))
+            given = self._find(relation.table)
+            host, frame = opened(given)
             if not isinstance(host, (QueryHost, ProjectedHost)):
                 raise self._refused or _several_selects(host, f"the query over {name}")
             self._named[name] = _Node(host.columns(frame), frame=len(self._frames))
+            self._given.append(given)
             self._frames.append(frame)
             self._hosts.append(host)
         return self._named[name]

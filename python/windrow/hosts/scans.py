@@ -1,4 +1,4 @@
-"""What scans files: pyarrow's Datasets and Scanners, and DataFusion's DataFrames, which read the columns asked for."""
+"""What reads the columns asked for: pyarrow's Datasets and Scanners, DataFusion's DataFrames, and Ibis' tables."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..exceptions import DataError
 from .base import FrameSchema
 from .projected import ProjectedHost
 
-__all__ = ["DataFusionHost", "DatasetHost"]
+__all__ = ["DataFusionHost", "DatasetHost", "IbisHost"]
 
 
 class DatasetHost(ProjectedHost):
@@ -63,6 +63,32 @@ class DataFusionHost(ProjectedHost):
             if names is not None:
                 frame = frame.select(*(col('"' + n.replace('"', '""') + '"') for n in names))
             return frame.to_arrow_table()
+
+
+class IbisHost(ProjectedHost):
+    """Ibis' tables, of any backend."""
+
+    name = "ibis"
+
+    def accepts(self, value: Any) -> bool:
+        """Whether a value is a table of Ibis'."""
+        return is_instance_by_name(value, "ibis", "Table")
+
+    def schema(self, value: Any) -> FrameSchema:
+        """Give the schema of a table, of which no row is computed."""
+        with _convert_errors("Ibis", Exception):  # and those of its backends
+            return FrameSchema(value.schema().to_pyarrow())
+
+    def read(self, frame: Any, names: Sequence[str] | None) -> pa.Table:
+        """Read columns of a table, of which the backend computes no others."""
+        with _convert_errors("Ibis", Exception):
+            return (frame if names is None else frame.select(*names)).to_pyarrow()
+
+    def returned(self, frame: Any, result: pa.Table) -> Any:
+        """Give a result as a table in memory, which every backend of Ibis' can query."""
+        import ibis
+
+        return ibis.memtable(result)
 
 
 def _is_scanner(value: Any) -> bool:

@@ -363,14 +363,42 @@ class TestPandas:
             wr.with_columns(frame, n=wr.count("x").over())
 
 
-def test_duckdb_relations_are_streams():
-    duckdb = pytest.importorskip("duckdb")
-    connection = duckdb.connect()
-    connection.register("metrics", table)
-    out = wr.with_columns(connection.sql("SELECT * FROM metrics ORDER BY id"), CALLS)
-    assert out.to_pydict() == EXPECTED
-    del out
-    gc.collect()
+class TestDuckDB:
+    @pytest.fixture
+    def connection(self):
+        connection = pytest.importorskip("duckdb").connect()
+        connection.register("metrics", table)
+        return connection
+
+    def test_relations_give_relations(self, connection):
+        out = wr.with_columns(connection.sql("SELECT * FROM metrics ORDER BY id"), CALLS)
+        gc.collect()
+        assert out.to_arrow_table().to_pydict() == EXPECTED
+        assert out.filter("id = 0").project("id, level").fetchall() == [(0, 0)]
+        joined = connection.sql("SELECT count(*) FROM out JOIN metrics USING (id)")
+        assert joined.fetchall() == [(len(ROWS["id"]),)]
+        chained = wr.select(out, "id", wr.count().over().alias("n")).order("id").limit(1)
+        assert chained.fetchall() == [(0, len(ROWS["id"]))]
+        assert connection.sql("SELECT count(*) FROM duckdb_views() WHERE view_name LIKE '%windrow%'").fetchall() == [
+            (0,)
+        ]
+
+    def test_tables_of_a_database_are_not_taken_for_results(self, connection):
+        for name in ("result", "frame", "windrow_result", "relation"):
+            connection.execute(f"CREATE TABLE {name} AS SELECT -1 AS n")
+        out = wr.select(connection.sql("SELECT * FROM metrics"), wr.count().over().alias("n"))
+        assert out.fetchall() == [(len(ROWS["id"]),)] * len(ROWS["id"])
+
+    def test_a_query_of_several_selects_gives_a_relation(self, connection):
+        query = "WITH c AS (SELECT id, row_number() OVER (ORDER BY id) AS n FROM f) SELECT * FROM c WHERE n > 1"
+        out = wr.sql(query, f=connection.sql("SELECT * FROM metrics"))
+        assert out.aggregate("count(*)").fetchall() == [(len(ROWS["id"]) - 1,)]
+
+    def test_where_duckdb_finds_no_variables_is_an_error(self, connection):
+        relation = connection.sql("SELECT 1 AS x")
+        connection.execute("SET python_enable_replacements = false")
+        with pytest.raises(wr.DataError, match="to_arrow_table"):
+            wr.with_columns(relation, n=wr.count().over())
 
 
 def test_importing_windrow_imports_no_host():

@@ -141,9 +141,9 @@ def test_relations_give_what_is_read():
     connection.create_function("seen", seen, side_effects=True)
     relation = connection.sql("""SELECT i AS k, seen(i) AS "x y", -i AS "q""r" FROM range(4) t(i)""")
     made = wr.select(relation, "k", n='row_number() OVER (ORDER BY `q"r`)')
-    assert made.to_pydict() == {"k": [0, 1, 2, 3], "n": [4, 3, 2, 1]}
-    assert wr.select(relation, n="count(*) OVER ()").to_pydict() == {"n": [4] * 4}
+    assert made.fetchall() == [(0, 4), (1, 3), (2, 2), (3, 1)]
+    assert wr.select(relation, n="count(*) OVER ()").fetchall() == [(4,)] * 4
     assert wr.operator({"n": "count(*) OVER ()"}, relation).schema.names == ["k", "x y", 'q"r', "n"]
     assert computed == []
-    assert wr.with_columns(relation, n="sum(`x y`) OVER ()")["n"].to_pylist() == [6] * 4
+    assert wr.with_columns(relation, n="sum(`x y`) OVER ()").project("n").fetchall() == [(6,)] * 4
     assert sorted(computed) == [0, 1, 2, 3]

@@ -1,6 +1,4 @@
-"""What a type checker sees of DuckDB's relations, whose results are pyarrow Tables."""
-
-from typing import Any
+"""What a type checker sees of DuckDB's relations, whose results are relations."""
 
 import duckdb
 from typing_extensions import assert_type
@@ -11,9 +9,9 @@ call = wr.sum("x").over(wr.window("k"))
 
 
 def results(relation: duckdb.DuckDBPyRelation) -> None:
-    assert_type(wr.with_columns(relation, call), Any)
-    assert_type(wr.select(relation, "k", call), Any)
-    assert_type(wr.sql("SELECT * FROM f", f=relation), Any)
+    assert_type(wr.with_columns(relation, call), duckdb.DuckDBPyRelation)
+    assert_type(wr.select(relation, "k", call), duckdb.DuckDBPyRelation)
+    assert_type(wr.sql("SELECT * FROM f", f=relation), duckdb.DuckDBPyRelation)
     wr.explain(relation, call)
 
 

@@ -128,6 +128,10 @@ class SparkHost:
         """Give what steps run over: the frame."""
         return frame
 
+    def returned(self, frame: Any, result: Any) -> Any:
+        """Give the result as it is."""
+        return result
+
     def plan(self, frame: Any, items: Sequence[Any], named: Mapping[str, Any], *, selecting: bool) -> StepPlan:
         """Plan the steps that give some items."""
         from .jvm import depth_limited
