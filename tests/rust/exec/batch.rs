@@ -18,7 +18,7 @@ const LARGE: [usize; 7] = [1, 40_000, 32_768, 150_000, 5, 32_767, 20_000];
 const TINY: u32 = 20_000;
 
 /// Pseudorandom integers.
-fn noise(seed: u64) -> impl FnMut() -> u64 {
+pub fn noise(seed: u64) -> impl FnMut() -> u64 {
     let mut state = seed;
     move || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

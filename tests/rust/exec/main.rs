@@ -6,3 +6,4 @@ mod batch;
 mod fuzz;
 mod reader;
 mod sectioned;
+mod top_rows;
