@@ -70,6 +70,7 @@ mod util;
 
 pub use catalog::calls;
 pub use error::{Error, ErrorKind, Remedy, Result};
+pub use exec::append::Appender;
 pub use exec::reader::WindowReader;
 pub use exec::sectioned::concat_compact;
 pub use exec::sectioned::summary::{Neighbourhood, Summary};

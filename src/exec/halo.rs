@@ -123,7 +123,7 @@ impl Plan {
     }
 
     /// Sorted rows as a section of whole partitions in one of the plan's orders.
-    fn section(&self, order: &PlannedOrder, kept: &[ArrayRef], rows: usize) -> Result<Section> {
+    pub(crate) fn section(&self, order: &PlannedOrder, kept: &[ArrayRef], rows: usize) -> Result<Section> {
         let read = self.columns();
         let column = |number: &usize| read.binary_search(number).map(|place| kept[place].clone());
         let columns = order.columns.iter().map(column).collect::<std::result::Result<Vec<_>, _>>();

@@ -1,0 +1,336 @@
+//! Rows appended to partitions whose earlier rows are gone: what lies before the next row of each partition is kept.
+//!
+//! ```text
+//!   first run     a a a a | b b b        -> before a: last rows, carries     before b: ...
+//!   second run    a a | c c c            -> before a (with its rows so far), b (as it was), c
+//! ```
+//!
+//! A partition that goes on is evaluated as a section with what lies before it; those that begin are evaluated together.
+//! Nothing may lie behind: a result must not depend on later rows.
+//!
+//! Cost: each row is read twice, for its result and for the state after it, and a partition that goes on costs two
+//! evaluators a pass. Memory: the rows and states that a stream would hold, for every partition.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, UInt32Array, new_empty_array};
+use arrow_row::{RowConverter, SortField};
+use arrow_schema::SchemaRef;
+use arrow_select::concat::concat_batches;
+use arrow_select::take::take;
+
+use super::columns::{check_schema, sort_columns};
+use super::halo::Halo;
+use super::input_order::{InputOrderCheck, show};
+use super::sectioned::concat_compact;
+use super::sectioned::summary::{Before, Neighbourhood};
+use crate::catalog::function::OrderSensitivity;
+use crate::error::{Error, Result};
+use crate::model::carry::Carry;
+use crate::model::reach::Reach;
+use crate::plan::planned::{Plan, PlannedCall};
+use crate::plan::stream_order::longest_order;
+use crate::sort::boundaries::first_descent;
+use crate::sort::key_order;
+use crate::spec::frame::Units;
+use crate::util::boundaries::Boundaries;
+use crate::util::cancel::Cancel;
+use crate::util::slice_memory::compact;
+
+/// Rows are evaluated once this many have arrived, as each evaluation reads the rows before it again.
+const EAGER_ROWS: usize = 16 * 1024;
+
+/// Evaluates a plan over rows that continue the partitions of earlier runs.
+pub struct Appender {
+    plan: Arc<Plan>,
+    schema: SchemaRef,
+    cancel: Cancel,
+    /// The index of the longest order; every other order is a prefix of it.
+    longest: usize,
+    order_check: Option<InputOrderCheck>,
+    /// The rows that are not evaluated yet.
+    held: Vec<RecordBatch>,
+    held_rows: usize,
+    /// The number of held rows from which a part of them is evaluated.
+    next_cut: usize,
+    /// What lies before the next row of each partition, in the order in which the partitions came.
+    partitions: Vec<Before>,
+    /// The index in `partitions` by the partition's keys in normal form.
+    places: HashMap<Box<[u8]>, usize>,
+    converter: RowConverter,
+}
+
+impl Appender {
+    /// An appender without earlier rows.
+    ///
+    /// # Errors
+    /// The calls do not share one order, or a call's results depend on later rows.
+    pub fn new(plan: Arc<Plan>) -> Result<Self> {
+        let longest = longest_order(&plan)?;
+        if let Some(refusal) = plan.refuses_appends() {
+            return Err(Error::unsupported(refusal));
+        }
+        let order_check = plan.orders.get(longest).map(|order| InputOrderCheck::new(&plan, order)).transpose()?;
+        let fields = plan.partition_columns().into_iter().map(|column| {
+            let key = new_empty_array(plan.schema().field(column).data_type());
+            Ok(SortField::new(key_order::normalise(&key)?.data_type().clone()))
+        });
+        Ok(Self {
+            schema: plan.appended_schema(),
+            cancel: Cancel::default(),
+            longest,
+            order_check,
+            held: Vec::new(),
+            held_rows: 0,
+            next_cut: EAGER_ROWS,
+            partitions: Vec::new(),
+            places: HashMap::new(),
+            converter: RowConverter::new(fields.collect::<Result<_>>()?)?,
+            plan,
+        })
+    }
+
+    /// Makes `push` and `finish` stop if `cancel` is set.
+    #[must_use]
+    pub fn with_cancel(self, cancel: &Cancel) -> Self {
+        Self { cancel: cancel.clone(), ..self }
+    }
+
+    /// An appender that goes on after what lies before each partition.
+    pub(crate) fn with_partitions(self, partitions: Vec<Before>) -> Result<Self> {
+        let mut made = self;
+        let lasts: Vec<_> = partitions.iter().map(|before| before.rows.slice(before.rows.num_rows() - 1, 1)).collect();
+        if !lasts.is_empty() {
+            let keys = made.keys(&concat_batches(lasts[0].schema_ref(), &lasts)?, &(0..lasts.len() as u32).collect())?;
+            made.places = keys.into_iter().zip(0..).collect();
+        }
+        if made.places.len() != partitions.len() {
+            return Err(Error::data("the state has a partition twice"));
+        }
+        made.partitions = partitions;
+        Ok(made)
+    }
+
+    /// What lies before the next row of each partition, in the order in which the partitions came.
+    pub(crate) fn partitions(&self) -> &[Before] {
+        &self.partitions
+    }
+
+    /// The plan.
+    pub(crate) fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// Adds a batch; returns rows whose results are final: input columns and results, in order.
+    ///
+    /// # Errors
+    /// Rows out of order, or not after their partition's earlier rows; results that do not fit their type; a batch of
+    /// another schema.
+    pub fn push(&mut self, batch: RecordBatch) -> Result<Vec<RecordBatch>> {
+        check_schema(&self.plan, batch.schema_ref())?;
+        if batch.num_rows() == 0 {
+            return Ok(Vec::new());
+        }
+        if let Some(order_check) = &mut self.order_check {
+            order_check.check(&batch)?;
+        }
+        self.held_rows += batch.num_rows();
+        self.held.push(batch);
+        if self.held_rows < self.next_cut {
+            return Ok(Vec::new());
+        }
+        let rows = concat_compact(&std::mem::take(&mut self.held))?;
+        let Some(cut) = self.plan.last_section_boundary(&rows)? else {
+            self.next_cut = 2 * self.held_rows; // that many peers
+            self.held.push(rows);
+            return Ok(Vec::new());
+        };
+        (self.held_rows, self.next_cut) = (rows.num_rows() - cut, EAGER_ROWS);
+        self.held.push(rows.slice(cut, rows.num_rows() - cut));
+        Ok(vec![self.append(&rows.slice(0, cut))?])
+    }
+
+    /// Ends the rows of this run; returns the remaining ones.
+    ///
+    /// # Errors
+    /// As for `push`.
+    pub fn finish(&mut self) -> Result<Vec<RecordBatch>> {
+        let held = std::mem::take(&mut self.held);
+        self.held_rows = 0;
+        if held.is_empty() { Ok(Vec::new()) } else { Ok(vec![self.append(&concat_compact(&held)?)?]) }
+    }
+
+    /// Evaluates sorted rows, and advances what lies before the next row of their partitions.
+    fn append(&mut self, rows: &RecordBatch) -> Result<RecordBatch> {
+        let plan = self.plan.clone();
+        let kept = rows.project(&plan.columns())?;
+        let boundaries = plan.partitions(kept.columns(), rows.num_rows())?;
+        let starts: Vec<u32> = boundaries.starts().set_indices().map(|row| row as u32).collect();
+        let keys = self.keys(&kept, &UInt32Array::from(starts))?;
+        let mut results = Vec::new();
+        // The first row of the partitions that begin here and are not evaluated yet.
+        let mut new = 0;
+        let mut begin = 0;
+        for key in keys {
+            self.cancel.check()?;
+            let end = boundaries.run_end(begin);
+            let own = kept.slice(begin, end - begin);
+            let place = self.places.get(&key).copied();
+            let before = place.map(|place| self.partitions[place].clone());
+            if let Some(before) = &before {
+                plan.check_continues(self.longest, before, &own)?;
+                if new < begin {
+                    results.push(self.evaluate(&rows.slice(new, begin - new), None)?);
+                }
+                results.push(self.evaluate(&rows.slice(begin, end - begin), Some(before.clone()))?);
+                new = end;
+            }
+            let next = plan.before_next(before.as_ref(), &own)?;
+            match place {
+                Some(place) => self.partitions[place] = next,
+                None => {
+                    self.places.insert(key, self.partitions.len());
+                    self.partitions.push(next);
+                }
+            }
+            begin = end;
+        }
+        if new < begin {
+            results.push(self.evaluate(&rows.slice(new, begin - new), None)?);
+        }
+        let results = concat_batches(plan.output_schema(), &results)?;
+        let columns: Vec<ArrayRef> = rows.columns().iter().chain(results.columns()).cloned().collect();
+        let options = RecordBatchOptions::new().with_row_count(Some(rows.num_rows()));
+        Ok(RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)?)
+    }
+
+    /// The results of rows of new partitions, or of one partition after `before`.
+    fn evaluate(&self, rows: &RecordBatch, before: Option<Before>) -> Result<RecordBatch> {
+        let behind = rows.project(&self.plan.columns())?.slice(0, 0);
+        let around = Neighbourhood { before, behind, after: vec![None; self.plan.passes.len()] };
+        self.plan.evaluate_section(rows, &around, &self.cancel)
+    }
+
+    /// The keys of the partitions of some of the `kept` rows, in normal form.
+    fn keys(&self, kept: &RecordBatch, rows: &UInt32Array) -> Result<Vec<Box<[u8]>>> {
+        let read = self.plan.columns();
+        let key = |column: usize| {
+            let place = read.binary_search(&column).map_err(|_| Error::internal("a partition key was not kept"))?;
+            key_order::normalise(&take(kept.column(place), rows, None)?)
+        };
+        let keys = self.plan.partition_columns().into_iter().map(key).collect::<Result<Vec<_>>>()?;
+        if keys.is_empty() {
+            return Ok(vec![Box::default(); rows.len()]);
+        }
+        let keys = self.converter.convert_columns(&keys)?;
+        Ok(keys.iter().map(|key| key.as_ref().into()).collect())
+    }
+}
+
+impl Plan {
+    /// Why results of earlier rows could change with later ones, so that rows cannot be appended; `None` if not.
+    #[must_use]
+    pub fn refuses_appends(&self) -> Option<String> {
+        self.calls.iter().find_map(|call| {
+            let framed = call.function.takes_frame(!call.argument_order.is_empty());
+            if call.user.is_some() {
+                return Some(format!(
+                    "{}: the state of a user-defined function is not kept; compute it over all rows, by an operator \
+                     without state=",
+                    call.display
+                ));
+            }
+            let peers = framed && call.frame.needs_peers() && self.orders[call.order].order_by.is_empty();
+            if call.after == Reach::Nothing && !peers {
+                return None;
+            }
+            let instead = if framed {
+                "a frame that ends at its row is kept as a state, such as ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT \
+                 ROW (rows=(None, 0) in wr.window)"
+            } else {
+                "compute it over all rows, by an operator without state="
+            };
+            Some(format!("{}: results of earlier rows depend on rows that come later; {instead}", call.display))
+        })
+    }
+
+    /// The columns of the partition keys.
+    fn partition_columns(&self) -> Vec<usize> {
+        let columns = self.orders.first().map(|order| order.partition_by.iter().map(|&place| order.columns[place]));
+        columns.map_or_else(Vec::new, Iterator::collect)
+    }
+
+    /// What lies before the next row of a partition, given what lies before its `rows`.
+    fn before_next(&self, before: Option<&Before>, rows: &RecordBatch) -> Result<Before> {
+        let none = vec![Carry::default(); self.passes.len()];
+        let (all, continues, carries) = match before {
+            None => (rows.clone(), false, &none),
+            Some(before) => {
+                (concat_batches(rows.schema_ref(), [&before.rows, rows])?, before.continues, &before.carries)
+            }
+        };
+        let end = all.num_rows();
+        let own = end - rows.num_rows()..end;
+        let (passes, _) = self.passes_over(all.columns(), end, own, true, continues, carries)?;
+        let next = Before::new(&all, Halo::compute(&passes, carries, continues, 0, end)?);
+        let columns = next.rows.columns().iter().map(compact).collect::<Result<_>>()?;
+        let options = RecordBatchOptions::new().with_row_count(Some(next.rows.num_rows()));
+        Ok(Before { rows: RecordBatch::try_new_with_options(next.rows.schema(), columns, &options)?, ..next })
+    }
+
+    /// Checks that the first of a partition's new rows comes after its last earlier one, in the `longest` order, and in
+    /// every order with a call for which peers are one.
+    fn check_continues(&self, longest: usize, before: &Before, rows: &RecordBatch) -> Result<()> {
+        let last = before.rows.slice(before.rows.num_rows() - 1, 1);
+        let two = concat_batches(rows.schema_ref(), [&last, &rows.slice(0, 1)])?;
+        for (number, order) in self.orders.iter().enumerate().filter(|(_, order)| !order.order_by.is_empty()) {
+            let section = self.section(order, two.columns(), 2)?;
+            let descends = number == longest
+                && first_descent(&sort_columns(order, &section.columns), &Boundaries::single(2))?.is_some();
+            let by_peers = self.calls.iter().find(|call| call.order == number && call.reads_peers());
+            let ties = by_peers.filter(|_| !section.peers.starts_at(1));
+            if !descends && ties.is_none() {
+                continue;
+            }
+            let values = |row| show(order.order_by.iter().map(|key| &section.columns[key.number]), row);
+            let names: Vec<_> = order.order_by.iter().map(|key| key.name.as_str()).collect();
+            let partition = match order.partition_by.as_slice() {
+                [] => String::new(),
+                places => format!(" in the partition ({})", show(places.iter().map(|&p| &section.columns[p]), 0)),
+            };
+            let (came, reached, names) = (values(1), values(0), names.join(", "));
+            return Err(Error::order(match ties {
+                Some(call) if !descends => format!(
+                    "{}: {names} = ({came}) comes again{partition}, up to which the state has all rows: rows of equal \
+                     keys share a result, so they must come in one run",
+                    call.display
+                ),
+                _ => format!(
+                    "{names} = ({came}) comes{partition} after the rows up to ({reached}), which the state has: rows \
+                     must come after those of earlier runs"
+                ),
+            }));
+        }
+        Ok(())
+    }
+}
+
+impl PlannedCall {
+    /// Whether rows with equal order keys have a part in each other's results.
+    fn reads_peers(&self) -> bool {
+        if self.held {
+            return true;
+        }
+        if self.function.takes_frame(!self.argument_order.is_empty()) {
+            return self.frame.frame().units != Units::Rows || self.frame.needs_peers();
+        }
+        self.function.order_sensitivity == OrderSensitivity::Peers
+    }
+}
+
+impl std::fmt::Debug for Appender {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Appender").field("partitions", &self.partitions.len()).finish_non_exhaustive()
+    }
+}
