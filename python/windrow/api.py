@@ -527,7 +527,7 @@ def operator(
         :attr:`Operator.state` after the runs so far. The results of a run's rows are those of one run over all rows.
         Each partition goes on from its own last row; partitions may be new, or miss a run. A call may read its own row
         and rows before it: frames that end at CURRENT ROW or n PRECEDING, ``lag``, ``row_number``, ``rank``,
-        ``dense_rank``, ``fill_forward``, ``ewm_mean``, ``group_id`` and others. Rows of a partition must come after
+        ``dense_rank``, ``ewm_mean``, ``group_id`` and others. Rows of a partition must come after
         its earlier ones; where a call treats rows of equal keys alike (RANGE and GROUPS frames, ranks), none may equal
         the last key. With ``sort=True`` rows then leave in the order of the windows. Not in Spark's tasks.
 
@@ -602,9 +602,9 @@ class Operator(_Operator):
         """What a later run goes on from, after all rows so far: give it to :func:`operator` as ``state``.
 
         It holds, for every partition, the last rows that later frames reach, of the columns that the calls read, and
-        the states of frames from UNBOUNDED PRECEDING. Where no state can stand for the rows of such a frame (``median``,
-        ``count(DISTINCT x)``, lists, other quantiles and frequencies), it holds all rows. A run that fails, or whose
-        results are not read to the end, leaves it as it was.
+        the states of frames from UNBOUNDED PRECEDING. Where no state can stand for the rows of such a frame
+        (``median``, ``count(DISTINCT x)``, lists, other quantiles and frequencies), it holds all rows. A run that
+        fails, or whose results are not read to the end, leaves it as it was.
 
         Returns
         -------

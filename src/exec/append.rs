@@ -25,7 +25,7 @@ use super::halo::Halo;
 use super::input_order::{InputOrderCheck, show};
 use super::sectioned::concat_compact;
 use super::sectioned::summary::{Before, Neighbourhood};
-use crate::catalog::function::OrderSensitivity;
+use crate::catalog::function::{Family, OrderSensitivity};
 use crate::error::{Error, Result};
 use crate::model::carry::Carry;
 use crate::model::reach::Reach;
@@ -42,6 +42,29 @@ use crate::util::slice_memory::compact;
 const EAGER_ROWS: usize = 16 * 1024;
 
 /// Evaluates a plan over rows that continue the partitions of earlier runs.
+///
+/// ```
+/// use std::sync::Arc;
+/// use arrow_array::{ArrayRef, Int64Array, RecordBatch, cast::AsArray, types::Int64Type};
+/// use windrow::{Appender, Arg, Bound, Call, Frame, Options, OrderKey, Plan, WindowSpec};
+///
+/// let batch = |t: Vec<i64>| RecordBatch::try_from_iter([("t", Arc::new(Int64Array::from(t)) as ArrayRef)]);
+/// let spec = WindowSpec::new()
+///     .order_by([OrderKey::asc("t")])
+///     .call(Call::new("sum", [Arg::column("t")]).over(Frame::rows(Bound::UnboundedPreceding, Bound::CurrentRow)));
+/// let plan = Arc::new(Plan::new(batch(vec![])?.schema(), &[spec], Options::default())?);
+/// let mut monday = Appender::new(plan.clone())?;
+/// monday.push(batch(vec![1, 2])?)?;
+/// assert_eq!(monday.finish()?[0].column(1).as_primitive::<Int64Type>().values(), &[1, 3]);
+/// # #[cfg(feature = "spill")]
+/// # {
+/// let state = monday.to_bytes()?;
+/// let mut tuesday = Appender::new(plan)?.with_bytes(&state)?;
+/// tuesday.push(batch(vec![3, 4])?)?;
+/// assert_eq!(tuesday.finish()?[0].column(1).as_primitive::<Int64Type>().values(), &[6, 10]);
+/// # }
+/// # Ok::<(), windrow::Error>(())
+/// ```
 pub struct Appender {
     plan: Arc<Plan>,
     schema: SchemaRef,
@@ -247,6 +270,9 @@ impl Plan {
             let instead = if framed {
                 "a frame that ends at its row is kept as a state, such as ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT \
                  ROW (rows=(None, 0) in wr.window)"
+            } else if call.function.family == Family::Running {
+                "values are carried forward by last_value(x) IGNORE NULLS over ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT \
+                 ROW, which is kept as a state"
             } else {
                 "compute it over all rows, by an operator without state="
             };

@@ -56,7 +56,9 @@ impl Appender {
         let sizes = [plan.fingerprint().into(), plan.passes.len() as u64, partitions.len() as u64, parts.len() as u64];
         let lengths = parts.iter().map(|part| part.len() as u64);
         let mut out: Vec<u8> = sizes.into_iter().chain(lengths).chain(numbers).flat_map(u64::to_le_bytes).collect();
-        parts.iter().for_each(|part| out.extend(part));
+        for part in parts {
+            out.extend(part);
+        }
         Ok(out)
     }
 

@@ -173,8 +173,8 @@ def _compare(kept: Mapping[str, Any], plan: Mapping[str, Any]) -> None:
             pairs = zip(theirs, mine, strict=False)
             theirs, mine = next((pair for pair in pairs if pair[0] != pair[1]), (theirs, mine))
         raise SpecError(
-            f"the state is of another operator: its {part} were {_text(theirs)}, and here are {_text(mine)}; give it to "
-            "the same calls over the same columns and settings"
+            f"the state is of another operator: its {part} were {_text(theirs)}, and here are {_text(mine)}; give it "
+            "to the same calls over the same columns and settings"
         )
 
 

@@ -31,7 +31,15 @@ from .explained_call import ExplainedCall
 from .external_sort import compute_external, summarise_external, with_row_numbers
 from .kept_state import LevelState
 from .memory import SORT_MEMORY_FACTOR, available_bytes, batch_bytes, task_limit
-from .native import ROW_PLACEHOLDER, explained_plan, input_table, kept_plan, make_plan, output_fields, refuse_nested_runs
+from .native import (
+    ROW_PLACEHOLDER,
+    explained_plan,
+    input_table,
+    kept_plan,
+    make_plan,
+    output_fields,
+    refuse_nested_runs,
+)
 from .ordered_categories import ordered_columns, ordered_results
 from .run_metrics import Run
 from .sectioned import ExchangeSummaries
@@ -347,6 +355,7 @@ class Level:
         self, batches: Iterable[pa.RecordBatch], options: Options, run: Run, kept: LevelState | None = None
     ) -> Iterator[pa.RecordBatch]:
         stream: Stream | Appender | None = None
+        appender: Appender | None = None
         checker = Checker()
         dictionaries = self._dictionaries(kept)
         schema = self.input_schema
@@ -356,12 +365,13 @@ class Level:
             if stream is None:
                 plan = self._plan(options, stream_input.schema)
                 schema = self._output_schema(batch.schema, plan)
-                stream = plan.stream() if kept is None else plan.appender(kept.sorts[0])
+                appender = None if kept is None else plan.appender(kept.sorts[0])
+                stream = appender or plan.stream()
             yield from self._output_batches(stream.push(stream_input), schema, dictionaries, run)
         if stream is not None:
             yield from self._output_batches(stream.finish(), schema, dictionaries, run)
-        if kept is not None and stream is not None:
-            kept.sorts, kept.dictionaries = [stream.to_bytes()], dictionaries.known
+        if kept is not None and appender is not None:
+            kept.sorts, kept.dictionaries = [appender.to_bytes()], dictionaries.known
 
     def _output_batches(
         self, finished: Sequence[Any], schema: pa.Schema, dictionaries: Dictionaries, run: Run

@@ -189,7 +189,8 @@ class Operator:
     def _plan_in_words(self) -> tuple[dict[str, Any], list[int]]:
         levels = [level.kept_plan_in_words() for level in self.levels]
         words: dict[str, Any] = {
-            part: [text for described, _ in levels for text in described[part]] for part in ("calls", "columns", "sorts")
+            part: [text for described, _ in levels for text in described[part]]
+            for part in ("calls", "columns", "sorts")
         }
         native = self._options.native()
         words["settings"] = {name: native[name] for name in ("ansi", "timezone", "strategy")}
@@ -268,9 +269,9 @@ class Operator:
 
     def _compute_batches(self, batches: Iterable[pa.RecordBatch], run: Run) -> Iterator[pa.RecordBatch]:
         before = self._kept
-        kept = [None] * len(self.levels) if before is None else [level.copy() for level in before]
-        for level, of_level in zip(self.levels, kept, strict=True):
-            batches = level.compute(batches, run, self.exchange, of_level)
+        kept = [level.copy() for level in before or ()]
+        for number, level in enumerate(self.levels):
+            batches = level.compute(batches, run, self.exchange, kept[number] if kept else None)
         computed = iter(batches) if self.last is None else self.last.compute(batches, run)
         if before is not None:
             computed = self._keeping(computed, before, kept)
