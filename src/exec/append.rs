@@ -9,7 +9,7 @@
 //! Nothing may lie behind: a result must not depend on later rows.
 //!
 //! Cost: each row is read twice, for its result and for the state after it, and each partition costs an evaluator a
-//! pass, about 10 µs. Memory: the rows and states that a stream would hold, for every partition.
+//! pass. Memory: the rows and states that a stream would hold, for every partition.
 
 use std::collections::HashMap;
 use std::sync::Arc;
