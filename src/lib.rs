@@ -5,6 +5,7 @@
 //!
 //! - whole batches, with results in the order of the input rows: [`Plan::compute`] and [`Plan::append`];
 //! - sorted input batch by batch, in bounded memory: [`Stream`], and [`WindowReader`] over a `RecordBatchReader`;
+//! - rows that continue those of an earlier run, from its state: [`Appender`];
 //! - sections of a sorted input independently: [`Plan::summarise`], [`Plan::scan`], [`Plan::evaluate_section`].
 //!
 //! ```
@@ -70,6 +71,7 @@ mod util;
 
 pub use catalog::calls;
 pub use error::{Error, ErrorKind, Remedy, Result};
+pub use exec::append::Appender;
 pub use exec::reader::WindowReader;
 pub use exec::sectioned::concat_compact;
 pub use exec::sectioned::summary::{Neighbourhood, Summary};

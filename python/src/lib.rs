@@ -1,6 +1,7 @@
 //! The native module of the Python package. It passes Arrow data and plain specifications, and has no window logic of
 //! its own.
 
+mod append;
 mod bytes;
 mod catalog;
 mod copy_state;
@@ -35,6 +36,7 @@ fn keep_at_most(bytes: usize) {
 #[pymodule(gil_used = false)]
 fn _windrow(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<append::PyAppender>()?;
     module.add_class::<plan::PyPlan>()?;
     module.add_class::<sectioned::PyNeighbourhood>()?;
     module.add_class::<sectioned::PySections>()?;

@@ -7,8 +7,9 @@ use arrow_select::concat::concat_batches;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use pyo3_arrow::{PyRecordBatchReader, PySchema, PyTable};
-use windrow::{Counted, Error, Plan, Stream};
+use windrow::{Appender, Counted, Error, Plan, Stream};
 
+use crate::append::PyAppender;
 use crate::detached::{Signals, run_detached};
 use crate::from_python;
 use crate::sectioned::PySections;
@@ -109,6 +110,21 @@ impl PyPlan {
     /// The calls over sorted rows, section by section.
     fn sections(&self) -> PySections {
         PySections(self.0.clone())
+    }
+
+    /// The calls over sorted rows that continue those before the `state` that an appender gave as bytes.
+    #[pyo3(signature = (state = None))]
+    #[expect(clippy::needless_pass_by_value, reason = "pyo3 hands arguments over")]
+    fn appender(&self, py: Python<'_>, state: Option<Vec<u8>>) -> PyResult<PyAppender> {
+        let plan = self.0.clone();
+        let made = run_detached(py, || {
+            let appender = Appender::new(plan)?;
+            match &state {
+                Some(bytes) => appender.with_bytes(bytes),
+                None => Ok(appender),
+            }
+        })?;
+        Ok(PyAppender::new(made))
     }
 
     /// The sorts that the calls need, each as its calls' numbers, of which the first has the order, and whether the row

@@ -493,7 +493,13 @@ def explain(
 
 
 @short_traceback
-def operator(exprs: SparkItems, schema: SchemaLike | FrameLike, *, sort: bool | None = None) -> Operator:
+def operator(
+    exprs: SparkItems,
+    schema: SchemaLike | FrameLike,
+    *,
+    sort: bool | None = None,
+    state: bytes | Literal["new"] | None = None,
+) -> Operator:
     """Make an operator over record batches, for PySpark's ``mapInArrow``, for streams, or for your own loops.
 
     Each completed run logs one line at level INFO to the logger ``windrow``: rows, sections, bytes spilled, seconds by
@@ -513,6 +519,14 @@ def operator(exprs: SparkItems, schema: SchemaLike | FrameLike, *, sort: bool | 
         an ``OrderError``. ``True``: all batches are read and sorted. They are returned in input order, with the new
         columns. If they exceed ``memory_limit``, they are sorted on disk, in ``spill_dir``, and returned in the order
         of the windows. ``None``: ``True`` in a Spark task, ``False`` elsewhere.
+    state
+        For rows that come in several runs, such as one a day: ``"new"`` before the first, and then the bytes of
+        :attr:`Operator.state` after the runs so far. The results of a run's rows are those of one run over all rows.
+        Each partition goes on from its own last row; partitions may be new, or miss a run. A call may read its own row
+        and rows before it: frames that end at CURRENT ROW or n PRECEDING, ``lag``, ``row_number``, ``rank``,
+        ``dense_rank``, ``ewm_mean``, ``group_id`` and others. Rows of a partition must come after
+        its earlier ones; where a call treats rows of equal keys alike (RANGE and GROUPS frames, ranks), none may equal
+        the last key. With ``sort=True`` rows then leave in the order of the windows. Not in Spark's tasks.
 
     Returns
     -------
@@ -522,7 +536,12 @@ def operator(exprs: SparkItems, schema: SchemaLike | FrameLike, *, sort: bool | 
     Raises
     ------
     SpecError, UnsupportedError
-        When the operator is made, for every mistake that can be found without data.
+        When the operator is made, for every mistake that can be found without data; for a state of other calls,
+        columns, settings or another version; with ``state`` for calls whose results depend on later rows.
+    DataError
+        If the bytes of the state are damaged.
+    OrderError
+        While it runs, for a row out of order, or not after the earlier rows of its partition.
     MemoryLimitError
         While it runs, if a call needs more rows of a partition at once than fit in ``memory_limit``.
     SpillError
@@ -543,6 +562,16 @@ def operator(exprs: SparkItems, schema: SchemaLike | FrameLike, *, sort: bool | 
     >>> batch = pa.record_batch({"device": [0, 0, 5], "id": [1, 2, 1], "level": [3, 4, 5]})
     >>> [out["s"].to_pylist() for out in op([batch])]
     [[3, 7, 5]]
+
+    With a state, the next day's rows go on where these ended:
+
+    >>> op = wr.operator(wr.sum("level").over(w).alias("s"), schema, state="new")
+    >>> monday = list(op([batch]))
+    >>> saved = op.state
+    >>> op = wr.operator(wr.sum("level").over(w).alias("s"), schema, state=saved)
+    >>> tuesday = pa.record_batch({"device": [0, 5, 5], "id": [3, 2, 3], "level": [1, 1, 1]})
+    >>> [out["s"].to_pylist() for out in op([tuesday])]
+    [[5, 6, 2]]
     """
     arrow, host_schema, timezone = schema_of(schema)
     outputs = read_items([exprs], {}, arrow.names, select=lambda selector: selected(selector, arrow))
@@ -553,6 +582,8 @@ def operator(exprs: SparkItems, schema: SchemaLike | FrameLike, *, sort: bool | 
         options = replace(options, timezone=timezone)
     made = stream_operator(plan_steps(outputs, arrow.names), arrow, options, sort, host_schema, operator_class=Operator)
     assert isinstance(made, Operator)
+    if state is not None:
+        made.keep_state(state)
     return made
 
 
@@ -561,6 +592,41 @@ class Operator(_Operator):
 
     It can be passed to another process by fork, spawn or pickle.
     """
+
+    @property
+    @short_traceback
+    def state(self) -> bytes:
+        """What a later run goes on from, after all rows so far: give it to :func:`operator` as ``state``.
+
+        It holds, for every partition, the last rows that later frames reach, of the columns that the calls read, and
+        the states of frames from UNBOUNDED PRECEDING. Where no state can stand for the rows of such a frame
+        (``median``, ``count(DISTINCT x)``, lists, other quantiles and frequencies), it holds all rows. A run that
+        fails, or whose results are not read to the end, leaves it as it was.
+
+        Returns
+        -------
+        bytes
+            With a checksum, windrow's version, and what the operator computes, all of which are compared.
+
+        Raises
+        ------
+        SpecError
+            If the operator was made without ``state``.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> import windrow as wr
+        >>> so_far = {"so_far": "sum(amount) OVER (PARTITION BY account ORDER BY day)"}
+        >>> schema = pa.schema({"account": pa.int64(), "day": pa.int64(), "amount": pa.int64()})
+        >>> op = wr.operator(so_far, schema, state="new")
+        >>> [b["so_far"].to_pylist() for b in op([pa.record_batch([[1, 2], [1, 1], [10, 5]], schema=schema)])]
+        [[10, 5]]
+        >>> op = wr.operator(so_far, schema, state=op.state)
+        >>> [b["so_far"].to_pylist() for b in op([pa.record_batch([[1, 3], [2, 2], [7, 1]], schema=schema)])]
+        [[17, 1]]
+        """
+        return super().state
 
     @property
     def spark_schema(self) -> StructType:

@@ -12,7 +12,7 @@ use std::ops::Range;
 use arrow_array::ArrayRef;
 use arrow_buffer::BooleanBuffer;
 
-use super::columns::partitions_and_peers;
+use super::columns::{columns_of, partitions_and_peers};
 use crate::bounds::frames::Frames;
 use crate::error::{Error, Result};
 use crate::evaluate::evaluator::Evaluator;
@@ -116,6 +116,23 @@ impl Plan {
         Ok((passes, sections.into_iter().next().map_or_else(|| Boundaries::single(rows), |section| section.partitions)))
     }
 
+    /// The results of `rows`, a column per call.
+    pub(crate) fn results(
+        &self,
+        passes: &[Pass],
+        carries: &[Carry],
+        rows: &Range<usize>,
+        cancel: &Cancel,
+    ) -> Result<Vec<ArrayRef>> {
+        let mut results = Vec::with_capacity(self.calls.len());
+        for ((pass, carry), calls) in passes.iter().zip(carries).zip(&self.passes) {
+            let answer = pass.evaluator.evaluate(&pass.frames, rows.clone(), carry, cancel);
+            results.extend(calls.iter().zip(columns_of(calls.len(), pass.of_call(answer)?)));
+        }
+        results.sort_unstable_by_key(|(call, _)| **call);
+        Ok(results.into_iter().map(|(_, column)| column).collect())
+    }
+
     /// The partition boundaries among sorted rows; they are the same for all orders.
     pub(crate) fn partitions(&self, kept: &[ArrayRef], rows: usize) -> Result<Boundaries> {
         let section = self.orders.first().map(|order| self.section(order, kept, rows)).transpose()?;
@@ -123,7 +140,7 @@ impl Plan {
     }
 
     /// Sorted rows as a section of whole partitions in one of the plan's orders.
-    fn section(&self, order: &PlannedOrder, kept: &[ArrayRef], rows: usize) -> Result<Section> {
+    pub(crate) fn section(&self, order: &PlannedOrder, kept: &[ArrayRef], rows: usize) -> Result<Section> {
         let read = self.columns();
         let column = |number: &usize| read.binary_search(number).map(|place| kept[place].clone());
         let columns = order.columns.iter().map(column).collect::<std::result::Result<Vec<_>, _>>();

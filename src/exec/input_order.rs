@@ -87,7 +87,8 @@ impl InputOrderCheck {
     }
 }
 
-fn show<'a>(columns: impl Iterator<Item = &'a ArrayRef>, row: usize) -> String {
+/// The values of one row, for messages.
+pub(crate) fn show<'a>(columns: impl Iterator<Item = &'a ArrayRef>, row: usize) -> String {
     let value = |column: &ArrayRef| {
         if column.is_null(row) { "NULL".into() } else { array_value_to_string(column, row).unwrap_or_default() }
     };

@@ -1,5 +1,8 @@
 //! Execution of a plan: whole batches, streams, sections of a sorted input.
 
+pub(crate) mod append;
+#[cfg(feature = "spill")]
+pub(crate) mod append_bytes;
 pub(crate) mod batch;
 pub(crate) mod build;
 pub(crate) mod columns;

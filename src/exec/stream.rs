@@ -18,7 +18,7 @@ use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_schema::{SchemaRef, SortOptions};
 use arrow_select::concat::concat;
 
-use super::columns::{check_schema, columns_of};
+use super::columns::check_schema;
 use super::halo::{Halo, Pass};
 use super::input_order::InputOrderCheck;
 use crate::error::{Error, Remedy, Result};
@@ -292,13 +292,7 @@ impl Stream {
         if settled <= self.answered {
             return Ok(Vec::new());
         }
-        let mut results = Vec::with_capacity(plan.calls.len());
-        for ((pass, carry), calls) in passes.iter().zip(&self.carries).zip(&plan.passes) {
-            let answer = pass.evaluator.evaluate(&pass.frames, self.answered..settled, carry, &self.cancel);
-            results.extend(calls.iter().zip(columns_of(calls.len(), pass.of_call(answer)?)));
-        }
-        results.sort_unstable_by_key(|(call, _)| **call);
-        let results: Vec<_> = results.into_iter().map(|(_, column)| column).collect();
+        let results = plan.results(&passes, &self.carries, &(self.answered..settled), &self.cancel)?;
         let out = self.send(settled - self.answered, &results)?;
         if open {
             self.release(&partitions, &passes, settled)?;

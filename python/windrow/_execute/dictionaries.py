@@ -6,7 +6,7 @@ dictionaries of the input columns are recorded, and results are mapped back to t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -48,6 +48,21 @@ class Dictionaries:
             self._sources = {call.name: name for call in calls if (name := _source(call, schema)) is not None}
         self._source_columns = set(self._sources.values())
         self._merged: dict[str, pa.Array] = {}
+
+    @property
+    def known(self) -> dict[str, pa.Array]:
+        """The dictionaries recorded so far, by the names of their columns."""
+        return dict(self._merged)
+
+    def remember(self, known: Mapping[str, pa.Array]) -> None:
+        """Record dictionaries of earlier rows.
+
+        Parameters
+        ----------
+        known
+            Them by the names of their columns.
+        """
+        self._merged.update(known)
 
     def observe(self, data: pa.Table | pa.RecordBatch) -> None:
         """Record the dictionaries of a batch's columns.

@@ -49,6 +49,7 @@ def compute_external(
     run: Run,
     exchange: ExchangeSummaries | None = None,
     row_number_column: str | None = None,
+    kept: list[bytes | None] | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """Compute calls over batches in any order.
 
@@ -69,6 +70,8 @@ def compute_external(
         one order.
     row_number_column
         The column of row numbers by which ties are ordered; None: ties keep the order of the batches.
+    kept
+        What the native module keeps of earlier rows for each sort; at the end it holds that of these rows as well.
 
     Yields
     ------
@@ -97,11 +100,10 @@ def compute_external(
         row_number_column = unused_name(ROW_NUMBER, {n.lower() for n in schema.names})
         batches = with_row_numbers(batches, row_number_column)
     sort_limit = limit // len(sorts)
-    for members, by_position in sorts:
+    for number, (members, by_position) in enumerate(sorts):
         last_key = row_number_column if by_position or not adds_row_number else None
-        batches = _compute_order_group(
-            batches, [calls[i] for i in members], options, sort_limit, run, exchange, last_key
-        )
+        group = [calls[i] for i in members]
+        batches = _compute_order_group(batches, group, options, sort_limit, run, exchange, last_key, kept, number)
     computed_calls = [i for members, _ in sorts for i in members]
     result_positions = [computed_calls.index(i) - len(calls) for i in range(len(calls))]
     rows_since_trim = 0
@@ -156,6 +158,8 @@ def _compute_order_group(
     run: Run,
     exchange: ExchangeSummaries | None,
     last_key: str | None,
+    kept: list[bytes | None] | None,
+    number: int,
 ) -> Iterator[pa.RecordBatch]:
     peeked = _peek_schema(batches)
     if peeked is None:
@@ -163,6 +167,13 @@ def _compute_order_group(
     rows, schema = peeked
     plan = make_plan(schema, calls, options)
     rows, stream = _external_sort(rows, schema, plan, options, limit, run, last_key)
+    if kept is not None:
+        appender = plan.appender(kept[number])
+        for batch in rows:
+            yield from _to_batches(appender.push(batch), run)
+        yield from _to_batches(appender.finish(), run)
+        kept[number] = appender.to_bytes()
+        return
     sections = plan.sections()
     if exchange is not None or (sections.looks_ahead and sections.refusal is None):
         yield from compute_sections(

@@ -29,8 +29,17 @@ from .dictionaries import Dictionaries
 from .evaluate import evaluate, refuse_cross_row
 from .explained_call import ExplainedCall
 from .external_sort import compute_external, summarise_external, with_row_numbers
+from .kept_state import LevelState
 from .memory import SORT_MEMORY_FACTOR, available_bytes, batch_bytes, task_limit
-from .native import ROW_PLACEHOLDER, explained_plan, input_table, kept_plan, output_fields, refuse_nested_runs
+from .native import (
+    ROW_PLACEHOLDER,
+    explained_plan,
+    input_table,
+    kept_plan,
+    make_plan,
+    output_fields,
+    refuse_nested_runs,
+)
 from .ordered_categories import ordered_columns, ordered_results
 from .run_metrics import Run
 from .sectioned import ExchangeSummaries
@@ -38,7 +47,7 @@ from .validation import Checker
 from .worker import spark_task, takes_list_views, task_options
 
 if TYPE_CHECKING:
-    from .._windrow import Plan
+    from .._windrow import Appender, Plan, Stream
 
 __all__ = ["Level"]
 
@@ -152,8 +161,11 @@ class Level:
     def _plan(self, options: Options | None = None, schema: pa.Schema | None = None) -> Plan:
         return kept_plan(schema or self._empty, self.step.calls, options or self._options, self._categories)
 
-    def _dictionaries(self) -> Dictionaries:
-        return Dictionaries(self._empty, self.step.calls)
+    def _dictionaries(self, kept: LevelState | None = None) -> Dictionaries:
+        dictionaries = Dictionaries(self._empty, self.step.calls)
+        if kept is not None:
+            dictionaries.remember(kept.dictionaries)
+        return dictionaries
 
     def summarise(self, batches: Iterable[pa.RecordBatch], run: Run) -> list[bytes]:
         """Summarise rows for tasks with other rows of the same partitions: one summary per section, in order."""
@@ -162,10 +174,39 @@ class Level:
         rows = (self._stream_input(batch, run, checker) for batch in self._unify_schema(batches))
         return summarise_external(rows, self.step.calls, options, task_limit(options), run)
 
+    def kept_plan_in_words(self) -> tuple[dict[str, list[str]], int]:
+        """Return what a state must be of to continue this level, in words, and how many sorts the level has.
+
+        Raises
+        ------
+        UnsupportedError
+            If a call's results depend on later rows.
+        """
+        nothing = pa.RecordBatch.from_arrays(
+            [as_single_array(c) for c in empty_table(self.input_schema).columns], schema=self.input_schema
+        )
+        schema = self._stream_input(nothing, None, Checker()).schema
+        plan = self._plan(schema=schema)
+        sorts = plan.sorts() if self._sort else [(list(range(len(self.step.calls))), False)]
+        for members, _ in sorts:
+            make_plan(schema, [self.step.calls[i] for i in members], self._options, self._categories).appender()
+        rows = self.explain_rows()
+        calls = [f"{row.call}: {row.type}, by {row.strategy}" for row in rows]
+        columns = [f"{name}: {schema.field(name).type}" for name in plan.columns]
+        return {"calls": calls, "columns": columns, "sorts": [str(members) for members, _ in sorts]}, len(sorts)
+
     def compute(
-        self, batches: Iterable[pa.RecordBatch], run: Run, exchange: ExchangeSummaries | None
+        self,
+        batches: Iterable[pa.RecordBatch],
+        run: Run,
+        exchange: ExchangeSummaries | None,
+        kept: LevelState | None = None,
     ) -> Iterator[pa.RecordBatch]:
-        """Compute the calls; ``exchange``, if set, exchanges summaries with tasks that hold other rows."""
+        """Compute the calls.
+
+        ``exchange``, if set, exchanges summaries with tasks that hold other rows. ``kept``, if set, is what is kept of
+        earlier rows; at the end it is what to keep of these as well.
+        """
         options = self._task_options()
         batches = self._unify_schema(batches)
         if self._adds_row_number and self._row_number_column is not None:
@@ -173,6 +214,11 @@ class Level:
         if exchange is not None:
             return self._compute_external(batches, options, task_limit(options), run, exchange)
         sort = spark_task() is not None if self._sort is None else self._sort
+        if sort and kept is not None:
+            limit = sys.maxsize if options.memory_limit is None else available_bytes(options.memory_limit)
+            return self._compute_external(batches, options, limit, run, kept=kept)
+        if kept is not None:
+            return self._compute_stream(batches, options, run, kept)
         return self._compute_in_memory(batches, options, run) if sort else self._compute_stream(batches, options, run)
 
     def _task_options(self) -> Options:
@@ -273,10 +319,11 @@ class Level:
         limit: int,
         run: Run,
         exchange: ExchangeSummaries | None = None,
+        kept: LevelState | None = None,
     ) -> Iterator[pa.RecordBatch]:
         schema = None
         checker = Checker()
-        dictionaries = self._dictionaries()
+        dictionaries = self._dictionaries(kept)
 
         def input_batches() -> Iterator[pa.RecordBatch]:
             nonlocal schema
@@ -291,16 +338,26 @@ class Level:
         if self._row_number_column is not None:
             row_number_column = self.step.names[self.input_schema.get_field_index(self._row_number_column)]
         for batch in compute_external(
-            input_batches(), self.step.calls, options, limit, run, exchange, row_number_column
+            input_batches(),
+            self.step.calls,
+            options,
+            limit,
+            run,
+            exchange,
+            row_number_column,
+            None if kept is None else kept.sorts,
         ):
             yield self._output_batch(batch, schema, dictionaries)
+        if kept is not None:
+            kept.dictionaries = dictionaries.known
 
     def _compute_stream(
-        self, batches: Iterable[pa.RecordBatch], options: Options, run: Run
+        self, batches: Iterable[pa.RecordBatch], options: Options, run: Run, kept: LevelState | None = None
     ) -> Iterator[pa.RecordBatch]:
-        stream = None
+        stream: Stream | Appender | None = None
+        appender: Appender | None = None
         checker = Checker()
-        dictionaries = self._dictionaries()
+        dictionaries = self._dictionaries(kept)
         schema = self.input_schema
         for batch in batches:
             stream_input = self._stream_input(batch, run, checker)
@@ -308,10 +365,13 @@ class Level:
             if stream is None:
                 plan = self._plan(options, stream_input.schema)
                 schema = self._output_schema(batch.schema, plan)
-                stream = plan.stream()
+                appender = None if kept is None else plan.appender(kept.sorts[0])
+                stream = appender or plan.stream()
             yield from self._output_batches(stream.push(stream_input), schema, dictionaries, run)
         if stream is not None:
             yield from self._output_batches(stream.finish(), schema, dictionaries, run)
+        if kept is not None and appender is not None:
+            kept.sorts, kept.dictionaries = [appender.to_bytes()], dictionaries.known
 
     def _output_batches(
         self, finished: Sequence[Any], schema: pa.Schema, dictionaries: Dictionaries, run: Run
@@ -389,7 +449,7 @@ class Level:
         checker.end_batch(batch.num_rows)
         return table.cast(self._empty) if table.schema.types != self._empty.types else table
 
-    def _stream_input(self, batch: pa.RecordBatch, run: Run, checker: Checker) -> pa.RecordBatch:
+    def _stream_input(self, batch: pa.RecordBatch, run: Run | None, checker: Checker) -> pa.RecordBatch:
         """Return a batch with all columns and the evaluated scalars, as the native stream takes it.
 
         Text that no call reads becomes binary and need not be UTF-8, except within run ends.

@@ -60,7 +60,7 @@ def _fits(value: Any, data_type: pa.DataType) -> bool:
     if types.is_float16(data_type) and isinstance(value, int):
         return abs(value) <= 65504 and pa.scalar(float(value), data_type).as_py() == value
     if types.is_float32(data_type) or types.is_float16(data_type):
-        return not is_number or not math.isfinite(value) or math.isfinite(pa.scalar(value, data_type).as_py())
+        return not is_number or not math.isfinite(value) or math.isfinite(pa.scalar(float(value), data_type).as_py())
     if types.is_date(data_type):
         return not isinstance(value, dt.datetime) or (value.time() == dt.time() and _nanoseconds(value) == 0)
     if is_time:

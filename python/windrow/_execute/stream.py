@@ -12,12 +12,13 @@ import pyarrow as pa
 
 from .._model.names import HIDDEN_PREFIX, unused_name
 from .._plan.steps import Compute, Evaluate, NamedScalar, Project, StepPlan
-from ..exceptions import DataError, SpecError, shown
+from ..exceptions import DataError, SpecError, UnsupportedError, shown
 from ..settings import Options
 from .arrow_columns import as_single_array, empty_table
 from .evaluate import evaluate, refuse_cross_row
 from .explained_call import ExplainedCall
 from .external_sort import ROW_NUMBER
+from .kept_state import NEW, LevelState, packed, unpacked
 from .level import Level
 from .run_metrics import Report, Run, log_in_task, logging_enabled
 from .sectioned import ExchangeSummaries
@@ -107,6 +108,7 @@ class Operator:
 
     report: Report | None = None
     exchange: ExchangeSummaries | None = None
+    _kept: list[LevelState] | None = None
 
     def __init__(
         self,
@@ -155,6 +157,46 @@ class Operator:
         return [schema.field(i) for i in self._new]
 
     @property
+    def state(self) -> bytes:
+        """What a later run goes on from, after the rows so far."""
+        if self._kept is None:
+            raise SpecError(
+                f"this operator keeps no state; make it with wr.operator(..., state={NEW!r}), or with the state of an "
+                "earlier one"
+            )
+        return packed(self._plan_in_words()[0], self._kept)
+
+    def keep_state(self, state: object) -> None:
+        """Go on from a state, and keep one from now on.
+
+        Parameters
+        ----------
+        state
+            The state of an operator of the same calls, or :data:`NEW`.
+
+        Raises
+        ------
+        SpecError
+            If it is the state of another operator.
+        UnsupportedError
+            If a call's results depend on later rows.
+        DataError
+            If it is damaged.
+        """
+        words, sorts = self._plan_in_words()
+        self._kept = unpacked(state, words, sorts)
+
+    def _plan_in_words(self) -> tuple[dict[str, Any], list[int]]:
+        levels = [level.kept_plan_in_words() for level in self.levels]
+        words: dict[str, Any] = {
+            part: [text for described, _ in levels for text in described[part]]
+            for part in ("calls", "columns", "sorts")
+        }
+        native = self._options.native()
+        words["settings"] = {name: native[name] for name in ("ansi", "timezone", "strategy")}
+        return words, [sorts for _, sorts in levels]
+
+    @property
     def _last_stage(self) -> Level | FinalProjection:
         return self.levels[-1] if self.last is None else self.last
 
@@ -194,6 +236,8 @@ class Operator:
         """
         batches = _record_batches(batches)
         task = spark_task()
+        if task is not None and self._kept is not None:
+            raise UnsupportedError("an operator with state= runs outside of Spark: the tasks of Spark keep no state")
         if task is not None:
             log_in_task(self._logs)
         run = Run(
@@ -224,10 +268,23 @@ class Operator:
         return run.metrics.rows, summaries
 
     def _compute_batches(self, batches: Iterable[pa.RecordBatch], run: Run) -> Iterator[pa.RecordBatch]:
-        for level in self.levels:
-            batches = level.compute(batches, run, self.exchange)
+        before = self._kept
+        kept = [level.copy() for level in before or ()]
+        for number, level in enumerate(self.levels):
+            batches = level.compute(batches, run, self.exchange, kept[number] if kept else None)
         computed = iter(batches) if self.last is None else self.last.compute(batches, run)
+        if before is not None:
+            computed = self._keeping(computed, before, kept)
         return self._with_hints(computed) if self._strings else computed
+
+    def _keeping(
+        self, batches: Iterator[pa.RecordBatch], before: list[LevelState], kept: list[LevelState]
+    ) -> Iterator[pa.RecordBatch]:
+        """Keep the new state once all rows are computed; a run that fails, or is left, leaves the old one."""
+        yield from batches
+        if self._kept is not before:
+            raise SpecError("two runs of one operator with state= overlap; read the results of one before the next")
+        self._kept = kept
 
     def _with_hints(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         try:

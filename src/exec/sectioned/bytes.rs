@@ -28,7 +28,7 @@ const FORMAT_VERSION: u32 = 1;
 const HEADER_BYTES: usize = MAGIC.len() + 4 + 4 + 8 + 4;
 
 /// The length written for an absent batch.
-const ABSENT_LENGTH: u64 = u64::MAX;
+pub(crate) const ABSENT_LENGTH: u64 = u64::MAX;
 
 impl Summary {
     /// Serialises the summary, for [`Summary::from_bytes`] with the same plan.
@@ -126,10 +126,11 @@ fn checksum(bytes: &[u8]) -> [u8; 4] {
     hasher.finalize().to_le_bytes()
 }
 
-struct SummaryReader<'a>(&'a [u8]);
+/// Reads bytes from the front.
+pub(crate) struct SummaryReader<'a>(pub(crate) &'a [u8]);
 
 impl<'a> SummaryReader<'a> {
-    fn take(&mut self, length: u64) -> Result<&'a [u8]> {
+    pub(crate) fn take(&mut self, length: u64) -> Result<&'a [u8]> {
         let (taken, rest) =
             usize::try_from(length).ok().and_then(|length| self.0.split_at_checked(length)).ok_or_else(broken)?;
         self.0 = rest;
@@ -141,7 +142,7 @@ impl<'a> SummaryReader<'a> {
         Ok(u32::from_le_bytes(bytes))
     }
 
-    fn number(&mut self) -> Result<u64> {
+    pub(crate) fn number(&mut self) -> Result<u64> {
         let bytes = self.take(8)?.try_into().map_err(|_| broken())?;
         Ok(u64::from_le_bytes(bytes))
     }
@@ -154,12 +155,12 @@ fn broken() -> Error {
     )
 }
 
-fn written(batch: &RecordBatch) -> Result<Vec<u8>> {
+pub(crate) fn written(batch: &RecordBatch) -> Result<Vec<u8>> {
     let mut writer = StreamWriter::try_new(Vec::new(), batch.schema_ref())?;
     writer.write(batch)?;
     Ok(writer.into_inner()?)
 }
 
-fn read(bytes: &[u8]) -> Result<RecordBatch> {
+pub(crate) fn read(bytes: &[u8]) -> Result<RecordBatch> {
     StreamReader::try_new(bytes, None)?.next().ok_or_else(broken)?.map_err(Error::from)
 }

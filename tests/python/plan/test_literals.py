@@ -90,3 +90,11 @@ def test_decimals_of_more_digits_in_the_builder():
     for value in (10**38, -(10**40), Decimal(10**38), Decimal("NaN"), Decimal("1e-39"), Decimal("1e1000000")):
         with pytest.raises(wr.SpecError, match="38 digits"):
             wr.with_columns(pa.table({"x": [1]}), y=wr.sum(value).over())
+
+
+def test_decimal_default_of_a_float_column():
+    """A literal such as 1.5 is a decimal in SQL, which pyarrow makes no float of."""
+    table = pa.table({"t": [1, 2], "v": pa.array([0.5, 2.0], pa.float32())})
+    for default in ("1.5", "1.5D", "1"):
+        made = wr.with_columns(table, c=f"lag(v, 1, {default}) OVER (ORDER BY t)")
+        assert made["c"].to_pylist() == [float(default.rstrip("D")), 0.5]
