@@ -6,6 +6,7 @@ frames), in turns in one process, after both were seen to give the same rows.
 - wide: 300 K rows of 100 columns, of which three are read, lazily, in Polars' two engines
 - small: one call and ten, over 10 to 20,000 rows, for Polars, pandas and pyarrow frames
 - prepared: an operator that is called with one batch of 100 rows after another
+- top: the first three rows of each partition of 2 M rows, beside DuckDB over the same table and over one of its own
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ WIDE_ROWS, WIDE_COLUMNS = 300_000, 100
 SMALL_ROWS = (10, 100, 1_000, 20_000)
 CALLS = (1, 10)
 WIDTH = 11
+TOP_ROWS = 2_000_000
 #: Of each run of an engine, the seconds of the clock and those of all its threads.
 Times = dict[str, list[tuple[float, float]]]
 #: What is measured, by the name of the line.
@@ -153,6 +155,32 @@ def prepared(repeat: int) -> Iterator[tuple[str, Times]]:
             }, repeat)  # fmt: skip
 
 
+def top(threads: int, repeat: int) -> Iterator[tuple[str, Times]]:
+    """Measure a limit on the row number."""
+    import duckdb
+    import numpy as np
+    import pyarrow as pa
+
+    import windrow as wr
+
+    rng = np.random.default_rng(7)
+    query = "SELECT * FROM t QUALIFY row_number() OVER (PARTITION BY k ORDER BY x DESC) <= 3 ORDER BY x"
+    for partitions in (100, 10_000):
+        keys, values = rng.integers(0, partitions, TOP_ROWS), rng.permutation(TOP_ROWS)
+        table = pa.table({"k": keys, "x": values, "y": rng.random(TOP_ROWS)})
+        connection = duckdb.connect(config={"threads": threads})
+        connection.register("t", table)
+        connection.execute("CREATE TABLE own AS SELECT * FROM t")
+        for name, kind in (("t", "Arrow"), ("own", "DuckDB's own table")):
+            theirs = partial(
+                lambda connection, text: connection.sql(text).to_arrow_table(),
+                connection, query.replace("FROM t", f"FROM {name}"),
+            )  # fmt: skip
+            ours = partial(wr.sql, query, t=table)
+            _same(ours(), theirs())
+            yield f"top 3 of {partitions:,} partitions, {kind}", _clock({"windrow": ours, "DuckDB": theirs}, repeat)
+
+
 def report(lines: Lines, versions: str) -> Iterator[str]:
     """Give the lines of the table."""
     yield "# Frames as they are"
@@ -160,7 +188,8 @@ def report(lines: Lines, versions: str) -> Iterator[str]:
     yield versions
     yield ""
     yield "Milliseconds by the clock, and of all threads: a tenth of the runs was faster (medians say more of what else"
-    yield "the machine does). The other is Polars' own `over`, for pandas frames pandas' own `groupby`."
+    yield "the machine does). The other is Polars' own `over`, for pandas frames pandas' own `groupby`, for the top rows"
+    yield "DuckDB."
     yield ""
     yield "| | windrow | the other | ratio | windrow, threads | the other, threads | ratio |"
     yield "|---|--:|--:|--:|--:|--:|--:|"
@@ -182,7 +211,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     limit_threads(args.threads)
     lines: Lines = {}
     with tempfile.TemporaryDirectory() as directory:
-        for found in (wide(Path(directory), max(1, args.repeat // 10)), small(args.repeat), prepared(args.repeat)):
+        few = max(1, args.repeat // 10)
+        measured = (wide(Path(directory), few), small(args.repeat), prepared(args.repeat), top(args.threads, few))
+        for found in measured:
             for name, times in found:
                 lines[name] = times
                 ours, theirs = (min(of)[0] for of in times.values())
