@@ -29,6 +29,7 @@ SPARK_TESTS = [
     "spark/test_releases.py",
     "spark/test_enable.py",
     "spark/test_enable_exchanges.py",
+    "spark/test_python_aggregates.py",
     "spark/test_sessions_of_others.py",
     "spark/test_window_columns.py",
 ]

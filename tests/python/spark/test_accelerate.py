@@ -220,18 +220,6 @@ def test_what_is_left_to_spark_is_named(spark):
         assert any(reason in str(w.message) for w in caught)
 
 
-def test_python_functions_are_left_to_spark(spark):
-    pandas = pytest.importorskip("pandas")
-
-    @F.pandas_udf("double")
-    def total(v: pandas.Series) -> float:
-        return float(v.sum())
-
-    frame = spark.table("t").select("id", total("v").over(Window.partitionBy("k")).alias("s"))
-    with pytest.warns(UserWarning, match="is a Python function that Spark runs"):
-        assert wr.spark.accelerate(frame) is frame
-
-
 def test_a_mode_that_has_changed_since_is_left_to_spark(spark):
     theirs = spark.sql("SELECT id, sum(id) OVER (PARTITION BY k) s FROM t")
     spark.conf.set("spark.sql.ansi.enabled", "false")

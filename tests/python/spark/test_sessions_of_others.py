@@ -80,8 +80,8 @@ def test_pandas_on_spark(spark):
 
     try:
         import pyspark.pandas as ps
-    except ImportError as error:
-        pytest.skip(f"pandas on Spark does not import with this pandas: {error}")
+    except (ImportError, AttributeError) as error:
+        pytest.skip(f"pandas on Spark does not import with this pandas and NumPy: {error}")
     rows = 40
     values = [float(i * 7 % 11) if i % 5 else None for i in range(rows)]
     frame = ps.from_pandas(pd.DataFrame({"k": [i % 4 for i in range(rows)], "v": values, "i": range(rows)}))

@@ -2,6 +2,7 @@
 
 import random
 import re
+from contextlib import nullcontext
 
 import pytest
 
@@ -10,6 +11,7 @@ from support.random_calls import rounds
 
 pytest.importorskip("pyspark")
 
+import pyspark
 import pyspark.sql.functions as F  # noqa: N812
 from pyspark.errors import PySparkException
 from pyspark.sql import Window
@@ -18,6 +20,7 @@ from support.spark_plans import chain_settings, exchanges, executed_plan, passag
 from support.spark_sessions import settings
 
 pytestmark = pytest.mark.engine
+IS_3_5 = pyspark.__version__.startswith("3.5")
 W = wr.window("k", "id", rows=(-2, 0))
 SUM = wr.sum("v").over(W)
 
@@ -135,9 +138,14 @@ def test_filters_columns_and_limits_move(t):
 def test_equal_expressions_are_one_key(t):
     w = Window.partitionBy(F.upper("c"), F.col("k") % 2).orderBy("id")
     calls = {f"c{i}": F.sum("v").over(w.rowsBetween(-i, 0)) for i in range(1, 4)}
-    plan = executed_plan(wr.with_columns(t, calls))
+    asked = calls
+    if IS_3_5:  # where windows in Columns are not read
+        text = "sum(v) OVER (PARTITION BY upper(c), k % 2 ORDER BY id ROWS {} PRECEDING)"
+        asked = {f"c{i}": text.format(i) for i in range(1, 4)}
+    ours = wr.with_columns(t, asked)
+    plan = executed_plan(ours)
     assert (passages(plan), exchanges(plan)) == (1, 1)
-    assert rows(wr.with_columns(t, calls)) == rows(t.withColumns(calls))
+    assert rows(ours) == rows(t.withColumns(calls))
 
 
 def test_calls_one_after_another_are_one_stage(t):
@@ -252,7 +260,9 @@ def test_legacy_settings_are_followed(spark, t):
                 assert repr(rows(wr.select(t, "id", asked, engine=engine))) == expected, (setting, engine)
             t.createOrReplaceTempView("legacy_view")
             query = f"SELECT id, {', '.join(f'{text} AS {name}' for name, text in asked.items())} FROM legacy_view"
-            with pytest.warns(UserWarning, match=f"{setting} is on"):
+            # in 3.5 Spark does not plan the queries of wr.sql
+            told = nullcontext() if IS_3_5 else pytest.warns(UserWarning, match=f"{setting} is on")
+            with told:
                 ours = wr.sql(query)
             assert repr(rows(ours)) == expected
     with settings(spark, {"spark.sql.legacy.statisticalAggregate": "true"}):

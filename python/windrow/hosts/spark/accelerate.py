@@ -35,6 +35,7 @@ from .jvm import (
     expression_id,
     inline_ctes,
     is_classic,
+    is_known_setting,
     items,
     plan_with_cache,
     project,
@@ -44,6 +45,7 @@ from .jvm import (
 )
 from .options import ComputeOptions
 from .planning import make_plan
+from .python_aggregates import PythonSettings
 from .session import caller_stack_level
 
 __all__ = ["Walker", "accelerate", "check_release", "explain", "is_known_release"]
@@ -163,6 +165,8 @@ class Walker:
         # the optimizer gives the plans of subqueries in expressions one by one
         self._in_optimizer = in_optimizer
         self.ansi = str(session.conf.get("spark.sql.ansi.enabled")).lower() == "true"
+        known = [name for name in PythonSettings.NAMES if is_known_setting(session, name)]
+        self.python = PythonSettings.of({name: str(session.conf.get(name)) for name in known})
         self.refusals: list[str] = []
         self.taken = 0
 
@@ -293,7 +297,7 @@ class Walker:
         for attribute in columns.nodes(passing):
             columns.read(attribute)
         windows = columns.nodes([w for n in nodes for w in n.windows()])
-        calls = [read_window_expression(w, columns.read, ansi=self.ansi) for w in windows]
+        calls = [read_window_expression(w, columns.read, ansi=self.ansi, python=self.python) for w in windows]
         frame = dataframe_of(columns.selected(dataframe_of(base, self.session)), self.session)
         if copied:
             frame = with_new_ids(frame)

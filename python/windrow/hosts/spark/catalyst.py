@@ -17,6 +17,7 @@ from ..._model.frames import Bound, Frame, relative
 from ..._model.windows import Order, Window
 from ...exceptions import UnsupportedError
 from .catalyst_node import CatalystNode, value_of
+from .python_aggregates import PythonSettings, python_aggregate
 
 __all__ = ["bound_of", "read_window_expression"]
 
@@ -44,10 +45,11 @@ _BOUNDS = {
     "UnboundedPreceding": Bound("unbounded_preceding"),
     "UnboundedFollowing": Bound("unbounded_following"),
 }
-_PYTHON = ("PythonUDAF", "PythonFuncExpression", "PythonUDF")
 
 
-def read_window_expression(expression: CatalystNode, column: Callable[[CatalystNode], Expr], *, ansi: bool) -> Call:
+def read_window_expression(
+    expression: CatalystNode, column: Callable[[CatalystNode], Expr], *, ansi: bool, python: PythonSettings
+) -> Call:
     """Read a Catalyst ``WindowExpression``.
 
     Parameters
@@ -58,6 +60,8 @@ def read_window_expression(expression: CatalystNode, column: Callable[[CatalystN
         Gives the column that holds an expression.
     ansi
         Whether the session is in ANSI mode, as the expression must have been when it was analysed.
+    python
+        The settings by which Python functions get and give values.
 
     Returns
     -------
@@ -70,7 +74,7 @@ def read_window_expression(expression: CatalystNode, column: Callable[[CatalystN
         With the reason, if windrow has nothing that answers alike.
     """
     try:
-        return _CatalystReader(column, ansi).call(expression)
+        return _CatalystReader(column, ansi, python).call(expression)
     except UnsupportedError as error:
         raise UnsupportedError(f"{expression.sql}: {error}") from None
 
@@ -107,15 +111,21 @@ def bound_of(kind: str, value: Callable[[], Any], *, start: bool) -> Bound:
 
 
 class _CatalystReader:
-    def __init__(self, column: Callable[[CatalystNode], Expr], ansi: bool) -> None:
+    def __init__(self, column: Callable[[CatalystNode], Expr], ansi: bool, python: PythonSettings) -> None:
         self.column = column
         self.ansi = ansi
+        self.python = python
 
     def call(self, expression: CatalystNode) -> Call:
-        function = expression["windowFunction"]
+        function, spec = expression["windowFunction"], expression["windowSpec"]
+        if function.kind == "AggregateExpression" and function["aggregateFunction"].kind == "PythonUDAF":
+            if function["filter"] is not None or function["isDistinct"]:
+                raise UnsupportedError("a Python function with FILTER or DISTINCT is Spark's")
+            call = python_aggregate(function["aggregateFunction"], spec, self.column, self.python)
+            return call.over(self._window(spec, framed=False))
         call = self._aggregate(function) if function.kind == "AggregateExpression" else self._ranking(function)
         known = function_of(call.function)
-        return call.over(self._window(expression["windowSpec"], framed=known is None or known.takes_frame))
+        return call.over(self._window(spec, framed=known is None or known.takes_frame))
 
     def _window(self, spec: CatalystNode, *, framed: bool) -> Window:
         frame = None
@@ -249,8 +259,4 @@ def _respects(kind: str, fields: Mapping[str, Any]) -> bool | None:
 
 
 def _unknown(function: CatalystNode) -> UnsupportedError:
-    if function.kind in _PYTHON:
-        return UnsupportedError(
-            f"{function.sql} is a Python function that Spark runs; written as wr.aggregate(...) windrow runs it"
-        )
     return UnsupportedError(f"windrow has no function {function.label}")

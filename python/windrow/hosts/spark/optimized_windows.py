@@ -36,6 +36,7 @@ from .columns.tree import HOST
 from .engine_choice import spark_is_cheaper
 from .exchange_sharing import stages
 from .jvm import python_function
+from .python_aggregates import PythonSettings
 from .stage_operator import sorts_of, stage_operator
 from .types import arrow_round_trip_type, spark_schema, to_arrow
 from .window_calls import as_written, bound_call
@@ -263,6 +264,7 @@ class ChainPlanner:
             ansi=self._ansi if options.ansi is None else options.ansi,
             timezone=read["timezone"] if options.timezone is None else options.timezone,
         )
+        self._python = PythonSettings.of(read["python"])
         self._calls: list[str] = read["calls"]
         self._only_calls = only_calls
         self._new_report = new_report
@@ -381,7 +383,7 @@ class ChainPlanner:
             read.append(self._name(node))
             return Column(read[-1])
 
-        call = read_window_expression(window.expression, column, ansi=self._ansi)
+        call = read_window_expression(window.expression, column, ansi=self._ansi, python=self._python)
         name = self._names[window.attribute.number]
         output = Output(name, replace(call, name=name))
         [step] = plan_steps([output], list(dict.fromkeys(read)), _Resolver(), selecting=True).computes()

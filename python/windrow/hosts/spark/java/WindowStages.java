@@ -148,6 +148,11 @@ final class Chain {
 
 /** Gives the windows of a plan as one text, and builds the plan that is asked for. */
 public final class WindowReader {
+  private static final String[] PYTHON_SETTINGS = {
+    "spark.sql.execution.pandas.convertToArrowArraySafely",
+    "spark.sql.execution.pythonUDF.pandas.intToDecimalCoercionEnabled",
+    "spark.sql.execution.pythonUDF.pandas.preferIntExtensionDtype"
+  };
   private final LogicalPlan plan;
   private final List chains = new ArrayList();
   private final Map byTop = new IdentityHashMap();
@@ -234,6 +239,15 @@ public final class WindowReader {
     org.apache.spark.sql.internal.SQLConf conf = plan.conf();
     Map about = Scala.map("chains", described, "ansi", Boolean.valueOf(conf.ansiEnabled()), "timezone", conf.sessionLocalTimeZone());
     about.put("calls", writer.calls());
+    Map settings = new LinkedHashMap(); // those that PySpark's worker converts values by
+    for (String name : PYTHON_SETTINGS) {
+      try {
+        settings.put(name, conf.getConfString(name));
+      } catch (java.util.NoSuchElementException error) {
+        // this release has none of that name
+      }
+    }
+    about.put("python", settings);
     about.put("hash", Integer.valueOf(plan.semanticHash()));
     about.put("streaming", Boolean.valueOf(plan.isStreaming()));
     java.io.ByteArrayOutputStream deflated = new java.io.ByteArrayOutputStream();
@@ -599,6 +613,7 @@ public final class ExpressionWriter {
     else if (value instanceof List) list((List) value);
     else if (value instanceof Map) map((Map) value);
     else if (Scala.kind(value).endsWith("EvalContext")) map(fields((scala.Product) value));
+    else if (value instanceof PythonFunction) map(pickled((PythonFunction) value));
     else quoted(value.toString());
   }
 
@@ -669,7 +684,16 @@ public final class ExpressionWriter {
         || expression instanceof WindowFunction
         || expression instanceof AggregateExpression
         || expression instanceof AggregateFunction
-        || expression instanceof SortOrder;
+        || expression instanceof SortOrder
+        || Scala.kind(expression).equals("NamedArgumentExpression");
+  }
+
+  private static Map pickled(PythonFunction function) {
+    List command = Scala.list(function.command());
+    byte[] bytes = new byte[command.size()];
+    for (int i = 0; i < bytes.length; i++) bytes[i] = ((Byte) command.get(i)).byteValue();
+    String text = java.util.Base64.getEncoder().encodeToString(bytes);
+    return Scala.map("command", text, "broadcasts", Boolean.valueOf(!function.broadcastVars().isEmpty()));
   }
 
   private static Map fields(scala.Product product) {
