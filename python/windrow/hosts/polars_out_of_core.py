@@ -218,7 +218,7 @@ def _first_rows(batches: Iterator[pl.DataFrame], rows: int | None) -> Iterator[p
 
 
 def _keeps_partitions(condition: pl.Expr, plan: StepPlan) -> bool:
-    """Whether a condition on a plan's result may be applied to its input: it keeps the partitions of all calls whole."""
+    """Whether a condition on a plan's result may go to its input, as it keeps the partitions of all calls whole."""
     read, other_rows = columns_and_other_rows(condition)
     calls = [call for step in plan.computes() for call in step.calls]
     if not read or other_rows or not calls:
