@@ -343,12 +343,13 @@ def config(**settings: Unpack[Settings]) -> Config:
         - ``threads``: the number of threads. 0, the default, means one per core; in a Spark task the default is one.
           windrow uses at most one thread per 32,000 rows and per core, unless the environment variable
           ``WINDROW_THREADS`` asks for more.
-        - ``memory_limit``: the memory that the process may use while an operator or a reader sorts batches, in bytes or
-          as ``"4GB"``. Rows that do not fit are sorted on disk, and returned in the order of the windows. If a call
-          needs more rows of a partition in memory at once, it raises a ``MemoryLimitError``. The default is no limit.
-          In a Spark task it is four fifths of the task's share of ``spark.executor.pyspark.memory``, or else, on YARN
-          and Kubernetes, of ``spark.executor.memoryOverhead``, if one of them is set. Frames in memory have no
-          limit.
+        - ``memory_limit``: the memory that the process may use while an operator, a reader or a LazyFrame sorts
+          batches, in bytes or as ``"4GB"``. Rows that do not fit are sorted on disk, and returned in the order of the
+          windows; those of a LazyFrame in their own order. If a call needs more rows of a partition in memory at once,
+          it raises a ``MemoryLimitError``. The default is half of the memory that the process may use, and no limit
+          for rows with dictionaries. In a Spark task it is four fifths of the task's share of
+          ``spark.executor.pyspark.memory``, or else, on YARN and Kubernetes, of ``spark.executor.memoryOverhead``, if
+          one of them is set. Frames in memory have no limit.
         - ``spill_dir``: the directory for these files. The files have no names, and are deleted when the process ends.
           The default is the system's directory for temporary files, and in a Spark task one of Spark's local
           directories.

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -14,7 +16,17 @@ import pyarrow.compute as pc
 from .._windrow import keep_at_most
 from ..settings import Options
 
-__all__ = ["SORT_MEMORY_FACTOR", "SPLIT_TASK_LIMIT", "available_bytes", "batch_bytes", "release_unused", "task_limit"]
+__all__ = [
+    "SORT_MEMORY_FACTOR",
+    "SPLIT_TASK_LIMIT",
+    "available_bytes",
+    "batch_bytes",
+    "default_limit",
+    "held_bytes",
+    "process_memory",
+    "release_unused",
+    "task_limit",
+]
 
 #: Rows are sorted and answered in memory up to this share of the limit: their keys and what calls read are copied once
 #: into one piece and once into order, and then there are the results.
@@ -116,12 +128,51 @@ def available_bytes(limit: int, rows: int = 0) -> int:
     """
     keep_at_most(limit // _RETAINED_DIVISOR)
     release_unused()  # a worker may have run before
+    return max(limit - (held_bytes() or 0) + rows, limit // _MIN_ROWS_DIVISOR)
+
+
+def held_bytes() -> int | None:
+    """Return the memory that the process holds; None where the system does not tell."""
     try:
         with open("/proc/self/statm") as statm:
-            held = int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+            return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError):  # not on Linux
-        held = 0
-    return max(limit - held + rows, limit // _MIN_ROWS_DIVISOR)
+        return None
+
+
+def default_limit() -> int | None:
+    """Return the limit where nobody set one: half of the memory that the process may use; None if that is unknown."""
+    memory = process_memory()
+    return None if memory is None else memory // 2
+
+
+@cache
+def process_memory() -> int | None:
+    """Return how many bytes the process may use: the machine's, or less if its control groups allow less."""
+    found = []
+    with suppress(AttributeError, OSError, ValueError):  # Windows has no sysconf
+        found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    for path in _group_limit_files():
+        with suppress(OSError, ValueError):  # "max" is no number
+            found.append(int(path.read_text()))
+    return min((number for number in found if number > 0), default=None)
+
+
+def _group_limit_files() -> Iterator[Path]:
+    """List the files with the limits of the process's control groups and of those around them, of both versions."""
+    try:
+        lines = Path("/proc/self/cgroup").read_text().splitlines()
+    except OSError:
+        return
+    root = Path("/sys/fs/cgroup")
+    for line in lines:
+        _, controllers, group = line.split(":", 2)
+        if controllers and "memory" not in controllers.split(","):
+            continue
+        mount, name = (root / "memory", "memory.limit_in_bytes") if controllers else (root, "memory.max")
+        parts = [part for part in group.split("/") if part not in ("", "..")]
+        for depth in range(len(parts) + 1):
+            yield mount.joinpath(*parts[:depth], name)
 
 
 def task_limit(options: Options) -> int:

@@ -18,6 +18,7 @@ from .arrow_columns import as_single_array, empty_table
 from .evaluate import evaluate, refuse_cross_row
 from .explained_call import ExplainedCall
 from .external_sort import ROW_NUMBER
+from .input_order import in_input_order, row_order_level
 from .kept_state import NEW, LevelState, packed, unpacked
 from .level import Level
 from .run_metrics import Report, Run, log_in_task, logging_enabled
@@ -120,8 +121,9 @@ class Operator:
         shown: str | None = None,
         new: Sequence[int] = (),
         strings: Sequence[tuple[str, str]] = (),
+        row_order: Level | None = None,
     ) -> None:
-        """Join levels of calls and the last step.
+        """Join levels of calls and the last step; ``row_order`` puts rows back into the order in which they came.
 
         ``new`` lists the positions of the new columns, ``strings`` the calls with a string that is a column's name.
         """
@@ -132,6 +134,7 @@ class Operator:
         self._options = options
         self._shown_text = shown
         self._new = list(new)
+        self._row_order = row_order
         self._strings = list(strings)
         self._logs = logging_enabled()
 
@@ -198,6 +201,8 @@ class Operator:
 
     @property
     def _last_stage(self) -> Level | FinalProjection:
+        if self._row_order is not None:
+            return self._row_order
         return self.levels[-1] if self.last is None else self.last
 
     def explain_rows(self, *, streamed: bool = True) -> list[ExplainedCall]:
@@ -275,6 +280,8 @@ class Operator:
         computed = iter(batches) if self.last is None else self.last.compute(batches, run)
         if before is not None:
             computed = self._keeping(computed, before, kept)
+        if self._row_order is not None:
+            computed = in_input_order(computed, self._row_order, run)
         return self._with_hints(computed) if self._strings else computed
 
     def _keeping(
@@ -341,13 +348,21 @@ class _StreamRunner:
     """Makes an operator from the steps of a plan, with one level per step of calls."""
 
     def __init__(
-        self, plan: StepPlan, options: Options, sort: bool | None, host_schema: object, operator_class: type[Operator]
+        self,
+        plan: StepPlan,
+        options: Options,
+        sort: bool | None,
+        host_schema: object,
+        operator_class: type[Operator],
+        *,
+        keeps_row_order: bool,
     ) -> None:
         self._plan = plan
         self._options = options
         self._sort = sort
         self._host_schema = host_schema
         self._operator_class = operator_class
+        self._keeps_row_order = keeps_row_order
 
     def evaluate(self, working: _StreamState, step: Evaluate) -> _StreamState:
         """Leave the scalars to the next step, which evaluates them per batch."""
@@ -362,7 +377,7 @@ class _StreamRunner:
         passing = [i for i in working.present if i < 0 or i in keeps]
         results = range(len(step.names), len(step.names) + len(step.calls))
         if isinstance(after, Project):
-            chosen = after.columns
+            chosen = (*after.columns, *self._row_numbers(working))
         else:
             all_names = [*self._plan.names, working.row_number_column or ""]
             chosen = tuple((all_names[i], i) for i in [*passing, *(i for i in results if i in keeps)])
@@ -391,6 +406,10 @@ class _StreamRunner:
         working.present, working.pending = [i for _, i in chosen], None
         return working
 
+    def _row_numbers(self, working: _StreamState) -> list[tuple[str, int]]:
+        """Give the column that rows are put into order by at the end."""
+        return [(working.row_number_column or "", -1)] if self._keeps_row_order else []
+
     def project(self, working: _StreamState, step: Project) -> Operator:
         """Make the operator."""
         plan = self._plan
@@ -401,14 +420,26 @@ class _StreamRunner:
             columns = [*working.present, *range(first, first + len(scalars))]
             local_index = {column: index for index, column in enumerate(columns)}
             names = [working.row_number_column or "" if i < 0 else plan.names[i] for i in working.present]
-            project = Project(tuple((name, local_index[i]) for name, i in step.columns))
+            chosen = (*step.columns, *self._row_numbers(working))
+            project = Project(tuple((name, local_index[i]) for name, i in chosen))
             last = FinalProjection(scalars, project, names, working.schema, self._options, working.ordered)
         result_positions = {name: index for index, (name, i) in enumerate(step.columns) if i >= plan.width}
         new = [result_positions[o.name] for o in plan.outputs if o.item is not None]
         shown = None if last is None and len(working.levels) == 1 else plan.shown()
         strings = strings_named_as_columns(plan)
+        row_order = None
+        if self._keeps_row_order:
+            schema = (last or working.levels[-1]).schema
+            row_order = row_order_level(schema, self._options)
         return self._operator_class(
-            working.levels, last, self._options, self._host_schema, shown=shown, new=new, strings=strings
+            working.levels,
+            last,
+            self._options,
+            self._host_schema,
+            shown=shown,
+            new=new,
+            strings=strings,
+            row_order=row_order,
         )
 
 
@@ -420,6 +451,7 @@ def stream_operator(
     host_schema: object = None,
     *,
     operator_class: type[Operator] = Operator,
+    keeps_row_order: bool = False,
 ) -> Operator:
     """Make the operator that runs the steps of a plan over record batches.
 
@@ -437,6 +469,8 @@ def stream_operator(
         The batches' schema as their host has it, where it is known.
     operator_class
         The class of the operator.
+    keeps_row_order
+        Whether rows leave in the order in which they came also if they were sorted on disk, which is a further sort.
 
     Returns
     -------
@@ -446,9 +480,10 @@ def stream_operator(
     if sort is not None and not isinstance(sort, bool):
         raise SpecError(f"sort={shown(sort)} is neither True, False nor None")
     row_number_column = None
-    if (
+    keeps_row_order = keeps_row_order and bool(plan.computes()) and sort is not False
+    if keeps_row_order or (
         len(plan.computes()) > 1 and sort is not False
     ):  # ties keep the order in which rows came, whatever a level sorts by
         row_number_column = unused_name(ROW_NUMBER, {n.lower() for n in schema.names})
-    runner = _StreamRunner(plan, options, sort, host_schema, operator_class)
+    runner = _StreamRunner(plan, options, sort, host_schema, operator_class, keeps_row_order=keeps_row_order)
     return run_steps(runner, _StreamState(schema, row_number_column, plan.frame_columns()), plan)

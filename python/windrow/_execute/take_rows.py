@@ -16,7 +16,7 @@ from .arrow_columns import (
     with_children,
 )
 
-__all__ = ["take_rows"]
+__all__ = ["has_dictionary", "take_rows"]
 
 #: So many bytes have offsets of 32 bits in one array.
 _MAX_BYTES = 2**31 - 1
@@ -75,7 +75,7 @@ def _plain_type(data_type: pa.DataType) -> pa.DataType:
 def _plain(array: pa.Array) -> pa.Array:
     data_type = array.type
     plain = _plain_type(data_type)
-    if plain == data_type and not _has_dictionary(data_type):
+    if plain == data_type and not has_dictionary(data_type):
         return array
     if data_type in WITHOUT_VIEWS:
         return array.cast(plain)
@@ -105,8 +105,20 @@ def _without_null_values(array: pa.DictionaryArray) -> pa.DictionaryArray:
     return pa.DictionaryArray.from_arrays(indices, array.dictionary.filter(valid), ordered=array.type.ordered)
 
 
-def _has_dictionary(data_type: pa.DataType) -> bool:
-    return pa.types.is_dictionary(data_type) or any(map(_has_dictionary, _part_types(data_type)))
+def has_dictionary(data_type: pa.DataType) -> bool:
+    """Whether a type is a dictionary, or has one within.
+
+    Parameters
+    ----------
+    data_type
+        The type.
+
+    Returns
+    -------
+    bool
+        Whether it does.
+    """
+    return pa.types.is_dictionary(data_type) or any(map(has_dictionary, _part_types(data_type)))
 
 
 def _as_type(array: pa.Array, data_type: pa.DataType) -> pa.Array:

@@ -8,7 +8,7 @@ host drops others.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from .._model.calls import Call, Derived, expressions_of
@@ -146,6 +146,54 @@ class StepPlan:
         read = {i for s in self.steps if not isinstance(s, Project) for i in s.reads}
         return sorted(i for i in read if i < self.width)
 
+    def only(self, names: Collection[str]) -> tuple[StepPlan, list[int]]:
+        """Return the plan of some columns of the result, and which of the frame's columns it is over, by position.
+
+        Calls, scalars and columns that they do not need are left out, but for one column, which brings the rows; the
+        other columns are numbered anew.
+        """
+        columns = [(name, i) for name, i in self.project.columns if name in names]
+        alive = {i for _, i in columns}
+        before_last = [s for s in reversed(self.steps) if not isinstance(s, Project)]
+        for step in before_last:
+            if alive.isdisjoint(_made(step)):
+                continue
+            if isinstance(step, Evaluate):
+                alive.update(step.reads)
+            else:
+                positions = {name: i for i, name in enumerate(step.names)}
+                calls = [c for i, c in zip(_made(step), step.calls, strict=True) if i in alive]
+                alive.update(positions[name] for call in calls for name in call.columns_read())
+        if alive.isdisjoint(range(self.width)) and self.width:
+            alive.add(0)  # one column brings the rows
+        number = {i: n for n, i in enumerate(sorted(alive))}
+        steps: list[Evaluate | Compute | Project] = [Project(tuple((name, number[i]) for name, i in columns))]
+        keeps = {i for _, i in columns}
+        for step in before_last:
+            made = [i for i in _made(step) if i in alive]
+            if not made:
+                continue
+            kept = tuple(sorted(number[i] for i in keeps))
+            keeps.difference_update(made)
+            reads = alive.intersection(step.reads)
+            before = tuple(name for i, name in enumerate(step.names) if i in alive)
+            first = len(step.names)
+            read = tuple(sorted(number[i] for i in reads))
+            if isinstance(step, Evaluate):
+                steps.append(Evaluate(tuple(step.scalars[i - first] for i in made), before, read, kept))
+            else:
+                calls = [step.calls[i - first] for i in made]
+                own = {name for call in calls for name in call.columns_read()}
+                reads = {i for i, name in enumerate(step.names) if name in own}
+                read = tuple(sorted(number[i] for i in reads))
+                steps.append(Compute(tuple(calls), before, read, kept))
+            keeps.update(reads)
+        steps.reverse()
+        of_frame = [i for i in sorted(alive) if i < self.width]
+        outputs = tuple(o for o in self.outputs if o.name in names)
+        chosen = [[name for i, name in enumerate(all_names) if i in alive] for all_names in (self.columns, self.names)]
+        return StepPlan(len(of_frame), tuple(chosen[0]), tuple(chosen[1]), outputs, tuple(steps)), of_frame
+
     def columns_read(self) -> dict[str, list[int]]:
         """Map each item's name to the frame's columns that its calls read, at any depth."""
         calls = self._calls()
@@ -169,6 +217,12 @@ class StepPlan:
     def shown(self) -> str:
         """Return the SQL of the outputs."""
         return Output.shown(self.outputs)
+
+
+def _made(step: Evaluate | Compute) -> range:
+    """Return the numbers of the columns that a step adds."""
+    first = len(step.names)
+    return range(first, first + len(step.scalars if isinstance(step, Evaluate) else step.calls))
 
 
 def _result_columns(item: Call | Derived | Expr, found: set[str]) -> set[str]:

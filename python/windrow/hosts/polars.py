@@ -18,7 +18,9 @@ from .._scalars.to_polars import within_limits
 from ..exceptions import SpecError
 from ..settings import current
 from .base import ComputeArguments, FrameSchema
+from .explanation import Explanation
 from .polars_lazy import condition_of, filter_below, run_lazy
+from .polars_out_of_core import choose_way
 from .polars_rows import columns_and_other_rows
 from .polars_steps import PolarsRunner, Working, arrow_schema
 from .query import QueryHost, not_boolean
@@ -136,6 +138,14 @@ class PolarsHost(QueryHost):
         runner = PolarsRunner(plan, Run(str), current(), presorted=sort is False, explained=explained)
         run_steps(runner, Working(pl.DataFrame(schema=frame.collect_schema())), plan)
         return explained
+
+    def explain(self, frame: Any, plan: StepPlan, arguments: ComputeArguments, *, metrics: bool) -> Explanation:
+        """Explain how the steps would be run; for a LazyFrame also whether in memory or in batches, and why."""
+        explanation = super().explain(frame, plan, arguments, metrics=metrics)
+        if _is_lazy(frame) and plan.computes():
+            way = choose_way(frame, plan, current(), presorted=arguments.in_memory() is False)
+            explanation.steps.append(way.text)
+        return explanation
 
     def finish(self, result: Any) -> None:
         """Collect a LazyFrame."""

@@ -27,7 +27,8 @@ from .._plan.steps import Evaluate, NamedScalar, Project, StepPlan
 from ..exceptions import SpecError, WindrowError
 from ..settings import Options, current
 from .base import schema_of
-from .polars_steps import PolarsRunner, Working, refuse_repeated, types_of
+from .polars_out_of_core import choose_way, run_out_of_core
+from .polars_steps import PolarsRunner, Working, column_named, refuse_repeated, types_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -76,10 +77,12 @@ def run_lazy(frame: pl.LazyFrame, plan: StepPlan, *, presorted: bool) -> pl.Lazy
     schema = frame.collect_schema()
     computed = [(name, i) for name, i in columns if i >= plan.width]
     if not computed:
-        return frame.select([_column(plan.names[i]).alias(name) for name, i in columns])
+        return frame.select([column_named(plan.names[i]).alias(name) for name, i in columns])
     if not plan.width:  # a column that carries the number of rows
         frame = frame.with_row_index("rows")
         schema = frame.collect_schema()
+    if (way := choose_way(frame, plan, current(), presorted=presorted)).operator is not None:
+        return _with_origin(run_out_of_core(frame, plan, way), origin)
     passed_on = [plan.names[i] for _, i in columns if i < plan.width]
     rows = (passed_on or list(schema))[0]
     struct = _struct(schema, plan, computed, rows, presorted=presorted)
@@ -88,10 +91,14 @@ def run_lazy(frame: pl.LazyFrame, plan: StepPlan, *, presorted: bool) -> pl.Lazy
     results = pl.col(hidden).struct
     result = frame.with_columns(struct.alias(hidden)).select(
         [
-            results.field(name).alias(name) if i >= plan.width else _column(plan.names[i]).alias(name)
+            results.field(name).alias(name) if i >= plan.width else column_named(plan.names[i]).alias(name)
             for name, i in columns
         ]
     )
+    return _with_origin(result, origin)
+
+
+def _with_origin(result: pl.LazyFrame, origin: _Origin) -> pl.LazyFrame:
     key = id(result)
     _ORIGINS[key] = weakref.ref(result, lambda _: _ORIGINS.pop(key, None)), origin
     return result
@@ -157,7 +164,7 @@ def _struct(
             raise _same_when_made_anew(error) from error.__cause__
         return made.to_struct()
 
-    return pl.map_batches([_column(name) for name in read], compute, return_dtype=pl.Struct(result))
+    return pl.map_batches([column_named(name) for name in read], compute, return_dtype=pl.Struct(result))
 
 
 def _same_when_made_anew(error: WindrowError) -> WindrowError:
@@ -170,15 +177,6 @@ def _same_when_made_anew(error: WindrowError) -> WindrowError:
     carrier: WindrowError = cls.__new__(carrier_class, *error.args)
     carrier.__dict__.update(error.__dict__)
     return carrier
-
-
-def _column(name: str) -> pl.Expr:
-    """Give a column of exactly that name, which Polars takes for a pattern if it is written ``^...$`` or ``*``."""
-    import polars as pl
-    import polars.selectors as cs
-
-    pattern = name == "*" or (name.startswith("^") and name.endswith("$"))
-    return cs.by_name(name).as_expr() if pattern else pl.col(name)
 
 
 def expression_of(item: Call | Derived, schema: Any) -> pl.Expr:

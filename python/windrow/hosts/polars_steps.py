@@ -24,7 +24,7 @@ from ..settings import Options
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["PolarsRunner", "Working", "arrow_schema", "refuse_repeated", "types_of"]
+__all__ = ["PolarsRunner", "Working", "arrow_schema", "as_decimals", "column_named", "refuse_repeated", "types_of"]
 
 
 @dataclass(slots=True)
@@ -133,6 +133,15 @@ def refuse_repeated(columns: Sequence[tuple[str, int]]) -> None:
         raise SpecError(f"two columns of the result are called {repeated!r}, and Polars takes each name once")
 
 
+def column_named(name: str) -> pl.Expr:
+    """Give a column of exactly that name, which Polars takes for a pattern if it is written ``^...$`` or ``*``."""
+    import polars as pl
+    import polars.selectors as cs
+
+    pattern = name == "*" or (name.startswith("^") and name.endswith("$"))
+    return cs.by_name(name).as_expr() if pattern else pl.col(name)
+
+
 def types_of(schema: Mapping[str, pl.DataType], ordered: Collection[str] = ()) -> ColumnTypes:
     """Return the Arrow types of a frame's columns; Enums and the columns ``ordered`` are ordered dictionaries."""
     import polars as pl
@@ -206,7 +215,12 @@ def _series(columns: Sequence[pa.ChunkedArray], calls: Sequence[BoundCall]) -> l
 
     if all(pa.types.is_integer(c.type) or pa.types.is_floating(c.type) for c in columns):  # needs no table
         return [pl.Series(call.name, column) for call, column in zip(calls, columns, strict=True)]
-    made = [_decimals(column, call) for column, call in zip(columns, calls, strict=True)]
+    for column, call in zip(columns, calls, strict=True):
+        if pa.types.is_decimal256(column.type) and column.type.precision > 38:
+            raise SpecError(
+                f"{call.display} gives {column.type}, and Polars' decimals have 38 digits; cast the argument to fewer"
+            )
+    made = list(map(as_decimals, columns))
     return pl.DataFrame(pa.table(made, names=[c.name for c in calls])).get_columns()
 
 
@@ -219,14 +233,10 @@ def _as_arrow(frame: pl.DataFrame) -> pa.Table:
         raise DataError(f"the frame cannot be read as Arrow: {error}") from error
 
 
-def _decimals(column: pa.ChunkedArray, call: BoundCall) -> pa.ChunkedArray:
-    """Convert decimals to Polars' decimals, which have at most 38 digits."""
+def as_decimals(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Convert decimals to Polars' decimals, which have at most 38 digits; other columns stay as they are."""
     kind = column.type
-    if not pa.types.is_decimal256(kind):
-        return column
-    if kind.precision > 38:
-        raise SpecError(f"{call.display} gives {kind}, and Polars' decimals have 38 digits; cast the argument to fewer")
-    return column.cast(pa.decimal128(kind.precision, kind.scale))
+    return column.cast(pa.decimal128(kind.precision, kind.scale)) if pa.types.is_decimal256(kind) else column
 
 
 def _restore(series: pl.Series, call: BoundCall, working: Working) -> pl.Series:
