@@ -188,7 +188,7 @@ def report(lines: Lines, versions: str) -> Iterator[str]:
     yield versions
     yield ""
     yield "Milliseconds by the clock, and of all threads: a tenth of the runs was faster (medians say more of what else"
-    yield "the machine does). The other is Polars' own `over`, for pandas frames pandas' own `groupby`, for the top rows"
+    yield "the machine does). The other is Polars' own `over`, for pandas frames pandas' own `groupby`, for top rows"
     yield "DuckDB."
     yield ""
     yield "| | windrow | the other | ratio | windrow, threads | the other, threads | ratio |"
