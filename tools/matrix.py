@@ -30,6 +30,7 @@ SPARK_TESTS = [
     "spark/test_enable.py",
     "spark/test_enable_exchanges.py",
     "spark/test_python_aggregates.py",
+    "spark/test_sail.py",
     "spark/test_sessions_of_others.py",
     "spark/test_window_columns.py",
 ]
@@ -38,7 +39,7 @@ SPARK_TESTS = [
 SPARK_RELEASES = {
     "3.5": ["pyspark==3.5.*", "pandas<3", "setuptools<81"],
     "4.0": ["pyspark[connect]==4.0.*", "pandas<3"],
-    "4.1": ["pyspark[connect]==4.1.*", "pandas<3"],
+    "4.1": ["pyspark[connect]==4.1.*", "pandas<3", "pysail>=0.7"],
     "4.2": ["pyspark[connect]==4.2.*", "pandas<3"],
     "4.3": ["pyspark[connect]==4.3.*"],
 }

@@ -37,7 +37,7 @@ from .options import ComputeOptions
 from .planning import constants, is_of_inputs, with_scalars
 from .scalars import functions_of, quoted
 from .scan_properties import is_repeatable
-from .session import caller_stack_level, partitions, session_options, slots
+from .session import caller_stack_level, is_sparks, partitions, session_options, slots
 from .skew import skewed_key_reason
 from .spark_sql import explained_spark_call, rows_by_windrow, with_windows
 from .split_barrier import all_gather, barrier_task
@@ -320,6 +320,8 @@ class SparkRunner:
                 splittable.append(call)
             else:
                 refusal = f" ({why})"
+        if splittable and self._split_reason(working, stage) and not is_sparks(working.frame.sparkSession):
+            return [], " (windows of rows in several tasks need Spark's own server)"
         return splittable, refusal
 
     def _split_reason(self, working: _Working, stage: Stage) -> str:

@@ -10,7 +10,7 @@ from ...settings import Options, current
 from .jvm import barrier_slots, is_classic_session
 from .types import session_timezone
 
-__all__ = ["caller_stack_level", "context_of", "partitions", "session_options", "slots"]
+__all__ = ["caller_stack_level", "context_of", "is_sparks", "partitions", "session_options", "slots"]
 
 
 def context_of(session: Any) -> Any:
@@ -35,6 +35,11 @@ def session_options(session: Any) -> Options:
     if options.ansi is None:
         options = replace(options, ansi=str(session.conf.get("spark.sql.ansi.enabled")).lower() == "true")
     return replace(options, timezone=session_timezone(session))
+
+
+def is_sparks(session: Any) -> bool:
+    """Whether Spark runs a session's plans; Sail's server of Spark Connect has no master."""
+    return is_classic_session(session) or session.conf.get("spark.master", None) is not None
 
 
 def caller_stack_level() -> int:
