@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
+from inspect import signature
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
@@ -182,7 +183,10 @@ def run_out_of_core(frame: pl.LazyFrame, plan: StepPlan, way: Way) -> pl.LazyFra
             kept = batch if rest is None else batch.filter(rest)
             yield kept.select([column_named(name) for name in wanted])
 
-    return register_io_source(source, schema=result, explain_name="windrow", explain_detail=plan.shown())
+    named: dict[str, Any] = {"explain_name": "windrow", "explain_detail": plan.shown()}
+    if not named.keys() <= signature(register_io_source).parameters.keys():  # before Polars 2
+        named = {}
+    return register_io_source(source, schema=result, **named)
 
 
 def _computed(frame: pl.LazyFrame, plan: StepPlan, result: pl.Schema, way: Way, report: Any) -> Iterator[pl.DataFrame]:

@@ -119,9 +119,11 @@ def test_errors(engine):
         presorted = wr.with_columns(
             pl.LazyFrame({"x": [2, 1]}), s=wr.row_number().over(wr.window(order_by="x")), sort=False
         )
-    with pytest.raises(wr.WindrowError, match="does not fit Int64"):
+    # Polars 1 wraps what a source raises
+    wrapped = () if int(pl.__version__.split(".")[0]) > 1 else (pl.exceptions.ComputeError,)
+    with pytest.raises((wr.ArithmeticOverflowError, *wrapped), match="does not fit Int64"):
         lazy.collect(engine=engine)
-    with pytest.raises(wr.OrderError):
+    with pytest.raises((wr.OrderError, *wrapped), match="sort"):
         presorted.collect(engine=engine)
 
 
