@@ -521,12 +521,13 @@ def operator(
         of the windows. ``None``: ``True`` in a Spark task, ``False`` elsewhere.
     state
         For rows that come in several runs, such as one a day: ``"new"`` before the first, and then the bytes of
-        :attr:`Operator.state` after the runs so far. The results of a run's rows are those of one run over all rows.
-        Each partition goes on from its own last row; partitions may be new, or miss a run. A call may read its own row
-        and rows before it: frames that end at CURRENT ROW or n PRECEDING, ``lag``, ``row_number``, ``rank``,
-        ``dense_rank``, ``ewm_mean``, ``group_id`` and others. Rows of a partition must come after
-        its earlier ones; where a call treats rows of equal keys alike (RANGE and GROUPS frames, ranks), none may equal
-        the last key. With ``sort=True`` rows then leave in the order of the windows. Not in Spark's tasks.
+        :attr:`Operator.state` after the runs so far. A run's results are those of one run over all rows, apart from
+        the rounding of floats. Each partition goes on from its own last row; partitions may be new, or miss a run. A
+        call may read its own row and rows before it: every function over frames that end at CURRENT ROW or n
+        PRECEDING, and those without frames that read no later row, such as ``lag`` and ``rank``. Rows of a partition
+        must come after its earlier ones; where a call treats rows of equal keys alike (RANGE and GROUPS frames, ranks),
+        none may equal the last key. Each partition that goes on is computed by itself, which costs some 50 µs.
+        With ``sort=True`` rows then leave in the order of the windows. Not in Spark's tasks.
 
     Returns
     -------

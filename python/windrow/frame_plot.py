@@ -97,7 +97,7 @@ def plot_frame(window: Window, frame: MemoryFrameT | StreamLike, *, row: int) ->
     host, opened_frame = opened(frame)
     try:
         number_of_rows = len(opened_frame)
-    except TypeError:
+    except Exception:  # Ibis' tables raise an error of Ibis'
         raise SpecError(
             f"plot_frame() draws the rows of a frame in memory, and {type(frame).__name__} is none; write "
             "frame.head(20).collect(), reader.read_all() or the like first"

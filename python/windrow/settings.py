@@ -346,10 +346,10 @@ def config(**settings: Unpack[Settings]) -> Config:
         - ``memory_limit``: the memory that the process may use while an operator, a reader or a LazyFrame sorts
           batches, in bytes or as ``"4GB"``. Rows that do not fit are sorted on disk, and returned in the order of the
           windows; those of a LazyFrame in their own order. If a call needs more rows of a partition in memory at once,
-          it raises a ``MemoryLimitError``. The default is half of the memory that the process may use, and no limit
-          for rows with dictionaries. In a Spark task it is four fifths of the task's share of
-          ``spark.executor.pyspark.memory``, or else, on YARN and Kubernetes, of ``spark.executor.memoryOverhead``, if
-          one of them is set. Frames in memory have no limit.
+          it raises a ``MemoryLimitError``. The default is no limit, and for LazyFrames half of the memory that the
+          process may use. In a Spark task it is four fifths of the task's share of ``spark.executor.pyspark.memory``,
+          or else, on YARN and Kubernetes, of ``spark.executor.memoryOverhead``, if one of them is set. Frames in memory
+          have no limit.
         - ``spill_dir``: the directory for these files. The files have no names, and are deleted when the process ends.
           The default is the system's directory for temporary files, and in a Spark task one of Spark's local
           directories.

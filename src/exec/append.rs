@@ -94,7 +94,7 @@ impl Appender {
         if let Some(refusal) = plan.refuses_appends() {
             return Err(Error::unsupported(refusal));
         }
-        let order_check = plan.orders.get(longest).map(|order| InputOrderCheck::new(&plan, order)).transpose()?;
+        let order_check = order_check(&plan, longest)?;
         let fields = plan.partition_columns().into_iter().map(|column| {
             let key = new_empty_array(plan.schema().field(column).data_type());
             Ok(SortField::new(key_order::normalise(&key)?.data_type().clone()))
@@ -166,7 +166,7 @@ impl Appender {
         }
         let rows = concat_compact(&std::mem::take(&mut self.held))?;
         let Some(cut) = self.plan.last_section_boundary(&rows)? else {
-            self.next_cut = 2 * self.held_rows; // that many peers
+            self.next_cut = 2 * self.held_rows; // all held rows are peers
             self.held.push(rows);
             return Ok(Vec::new());
         };
@@ -175,13 +175,18 @@ impl Appender {
         Ok(vec![self.append(&rows.slice(0, cut))?])
     }
 
-    /// Ends the rows of this run; returns the remaining ones.
+    /// Whether there are rows that are not evaluated yet.
+    pub(crate) fn holds_rows(&self) -> bool {
+        self.held_rows > 0
+    }
+
+    /// Ends the rows of this run; returns the remaining ones. More rows may be pushed as the next run.
     ///
     /// # Errors
-    /// As for `push`.
+    /// As for `push`. After an error there is no way on: the state is that of a part of the rows.
     pub fn finish(&mut self) -> Result<Vec<RecordBatch>> {
         let held = std::mem::take(&mut self.held);
-        self.held_rows = 0;
+        (self.held_rows, self.order_check) = (0, order_check(&self.plan, self.longest)?);
         if held.is_empty() { Ok(Vec::new()) } else { Ok(vec![self.append(&concat_compact(&held)?)?]) }
     }
 
@@ -205,13 +210,14 @@ impl Appender {
                 results.extend(self.evaluate_new(&rows.slice(new, begin - new))?);
                 let before = &self.partitions[place];
                 plan.check_continues(self.longest, before, &own)?;
-                let (columns, next) = plan.go_on(before, &own, &self.cancel)?;
+                let (columns, next) = plan.continue_partition(before, &own, &self.cancel)?;
                 results.push(columns);
                 self.partitions[place] = next;
                 new = end;
             } else {
+                let next = plan.after_new(&own)?;
                 self.places.insert(key, self.partitions.len());
-                self.partitions.push(plan.after_new(&own)?);
+                self.partitions.push(next);
             }
             begin = end;
         }
@@ -287,7 +293,12 @@ impl Plan {
     }
 
     /// The results of more `rows` of a partition, a column per call, and what then lies before its next row.
-    fn go_on(&self, before: &Before, rows: &RecordBatch, cancel: &Cancel) -> Result<(Vec<ArrayRef>, Before)> {
+    fn continue_partition(
+        &self,
+        before: &Before,
+        rows: &RecordBatch,
+        cancel: &Cancel,
+    ) -> Result<(Vec<ArrayRef>, Before)> {
         let all = concat_batches(rows.schema_ref(), [&before.rows, rows])?;
         let (begin, end) = (before.rows.num_rows(), all.num_rows());
         let Before { continues, carries, .. } = before;
@@ -338,6 +349,11 @@ impl Plan {
         }
         Ok(())
     }
+}
+
+/// What checks the order of the rows of one run.
+fn order_check(plan: &Plan, longest: usize) -> Result<Option<InputOrderCheck>> {
+    plan.orders.get(longest).map(|order| InputOrderCheck::new(plan, order)).transpose()
 }
 
 /// The rows of a halo, without the memory of others.

@@ -25,8 +25,11 @@ impl Appender {
     /// Serialises what lies before the next row of each partition, for [`Appender::with_bytes`] of the same plan.
     ///
     /// # Errors
-    /// Arrow IPC cannot write a column's type, or the text of all partitions exceeds its offset type.
+    /// Rows that are not evaluated yet, before [`Appender::finish`]. Arrow IPC cannot write a column's type, or the text of all partitions exceeds its offset type.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        if self.holds_rows() {
+            return Err(Error::unsupported("the state of an appender is complete after finish(), which comes first"));
+        }
         let plan = self.plan();
         let partitions = self.partitions();
         // The states of equal schema, with their number of rows.

@@ -97,7 +97,7 @@ def in_input_order(batches: Iterable[pa.RecordBatch], level: Level, run: Run) ->
 
 
 def _goes_on(numbers: pa.Array, first: int) -> bool:
-    """Whether numbers are the next ones, each by itself; all that are lower were there before."""
+    """Whether numbers are exactly first, first + 1, ... in order."""
     if not len(numbers):
         return True
     if numbers[0].as_py() != first or numbers[-1].as_py() != first + len(numbers) - 1:

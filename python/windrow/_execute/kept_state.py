@@ -4,8 +4,8 @@
     header     JSON: windrow's version, the plan in words, the lengths of the parts
     parts      of each level: what the native module keeps of each of its sorts, dictionaries of columns
 
-The plan in words says which difference makes a state one of other calls; the native module's own fingerprint is
-compared as well.
+The header describes the plan as text, so that an error can name the first difference. The native module also compares
+a fingerprint.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ def unpacked(state: object, plan: Mapping[str, Any], sorts: Sequence[int]) -> li
 def _header_and_payload(state: bytes) -> tuple[dict[str, Any], bytes]:
     if len(state) < _HEADER or not state.startswith(_MAGIC):
         raise DataError(
-            f"state= has {len(state)} bytes that are no operator's state, or damaged: give what op.state gave, or "
+            f"state= ({len(state)} bytes) is not an operator's state, or is damaged: give what op.state gave, or "
             f"{NEW!r} before the first rows"
         )
     at, numbers = len(_MAGIC), []
@@ -149,8 +149,8 @@ def _header_and_payload(state: bytes) -> tuple[dict[str, Any], bytes]:
         numbers.append(int.from_bytes(state[at : at + length], "little"))
         at += length
     checksum, version, length = numbers
-    whole = zlib.crc32(memoryview(state)[len(_MAGIC) + _NUMBERS[0] :]) == checksum
-    if not whole:
+    is_intact = zlib.crc32(memoryview(state)[len(_MAGIC) + _NUMBERS[0] :]) == checksum
+    if not is_intact:
         raise DataError(
             "the state is damaged: its bytes are not those that op.state gave; take the copy before it and compute the "
             "rows since then once more"

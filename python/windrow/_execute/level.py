@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from .._model.replace import replace
 from .._plan.bound import comparison_only_columns
 from .._plan.steps import Compute, NamedScalar, Project
-from ..exceptions import DataError, UnsupportedError
+from ..exceptions import DataError
 from ..settings import Options
 from .arrow_columns import (
     as_binary_type,
@@ -30,7 +30,7 @@ from .evaluate import evaluate, refuse_cross_row
 from .explained_call import ExplainedCall
 from .external_sort import compute_external, summarise_external, with_row_numbers
 from .kept_state import LevelState
-from .memory import SORT_MEMORY_FACTOR, available_bytes, batch_bytes, default_limit, task_limit
+from .memory import SORT_MEMORY_FACTOR, available_bytes, batch_bytes, task_limit
 from .native import (
     ROW_PLACEHOLDER,
     explained_plan,
@@ -43,7 +43,6 @@ from .native import (
 from .ordered_categories import ordered_columns, ordered_results
 from .run_metrics import Run
 from .sectioned import ExchangeSummaries
-from .take_rows import has_dictionary
 from .validation import Checker
 from .worker import spark_task, takes_list_views, task_options
 
@@ -176,7 +175,7 @@ class Level:
         return summarise_external(rows, self.step.calls, options, task_limit(options), run)
 
     def kept_plan_in_words(self) -> tuple[dict[str, list[str]], int]:
-        """Return what a state must be of to continue this level, in words, and how many sorts the level has.
+        """Return a description of the level, which that of a state must equal, and its number of sorts.
 
         Raises
         ------
@@ -232,18 +231,6 @@ class Level:
             options = replace(options, threads=1)  # a Spark task has one core
         return replace(options, list_views=True) if self._is_last and takes_list_views() else options
 
-    def _row_budget(self, options: Options) -> int | None:
-        """Return how many bytes rows and their results may take before they are sorted on disk."""
-        if options.memory_limit is not None:
-            return available_bytes(options.memory_limit)
-        if spark_task() is not None or any(has_dictionary(f.type) for f in self.input_schema):
-            return None  # a dictionary that comes with each batch may take more memory than the rows
-        try:
-            refuse_nested_runs(self.input_schema, spills=True)
-        except UnsupportedError:  # such rows are refused only where a limit was asked for
-            return None
-        return default_limit()
-
     def _compute_in_memory(
         self, batches: Iterable[pa.RecordBatch], options: Options, run: Run
     ) -> Iterator[pa.RecordBatch]:
@@ -251,7 +238,7 @@ class Level:
         checker = Checker()
         dictionaries = self._dictionaries()
         inputs: list[Any] = []
-        row_budget = self._row_budget(options)
+        row_budget = None if options.memory_limit is None else available_bytes(options.memory_limit)
         bytes_held, seen = 0, set[int]()
         is_ascending, last = True, -1
         remaining = iter(batches)

@@ -26,7 +26,7 @@ Weights: TypeAlias = (
 _COSINES: Final = {"hann": (0.5, 0.5), "hamming": (0.54, 0.46), "blackman": (0.42, 0.5, 0.08)}
 
 
-def weighted(function: str, x: IntoColumns, weights: Weights, what: OneOf["sum", "mean", "std"]) -> Formula:
+def weighted(function: str, x: IntoColumns, weights: Weights, what: OneOf["total", "average", "deviation"]) -> Formula:
     """Make the weighted sum, mean or standard deviation of a frame's values.
 
     Parameters
@@ -47,7 +47,7 @@ def weighted(function: str, x: IntoColumns, weights: Weights, what: OneOf["sum",
     """
     role = f"{function}()"
     column = as_columns(x, role)
-    make_weights = _maker(weights, role, signed=what != "std")
+    make_weights = _maker(weights, role, signed=what != "deviation")
 
     def make(window: Window) -> Any:
         first, last = _rows(window, role)
@@ -57,19 +57,21 @@ def weighted(function: str, x: IntoColumns, weights: Weights, what: OneOf["sum",
             (column if not at else call("lag", column, -at).placed(base)).cast("double")
             for at in range(first, last + 1)
         ]
-        known = call("count", column).placed(replace(window, min_rows=None))
-        least = max(window.min_rows or 0, 2 if what == "std" else 1)
-        if what == "sum":
+        count = call("count", column).placed(replace(window, min_rows=None))
+        least = max(window.min_rows or 0, 2 if what == "deviation" else 1)
+        if what == "total":
             result = _weighted_sum(values, row_weights)
         else:
-            whole = _sum([when(v.is_null()).then(0.0).otherwise(w) for v, w in zip(values, row_weights, strict=True)])
-            if what == "mean":
-                result = _weighted_sum(values, row_weights) / whole
+            sum_of_weights = _sum(
+                [when(v.is_null()).then(0.0).otherwise(w) for v, w in zip(values, row_weights, strict=True)]
+            )
+            if what == "average":
+                result = _weighted_sum(values, row_weights) / sum_of_weights
             else:
                 center = call("avg", column).placed(replace(window, min_rows=None, min_span=None)).cast("double")
-                result = _deviation([value - center for value in values], row_weights, whole, known)
-            result = when(whole != 0).then(result).otherwise(None)
-        return when(known >= least).then(result).otherwise(None)
+                result = _deviation([value - center for value in values], row_weights, sum_of_weights, count)
+            result = when(sum_of_weights != 0).then(result).otherwise(None)
+        return when(count >= least).then(result).otherwise(None)
 
     return Formula(function, (column, Literal(weights) if isinstance(weights, str) else lit(weights)), make)
 
@@ -78,13 +80,17 @@ def _weighted_sum(values: list[Any], weights: list[float]) -> Any:
     return _sum([(value * weight).fill_null(0.0) for value, weight in zip(values, weights, strict=True)])
 
 
-def _deviation(values: list[Any], weights: list[float], whole: Any, known: Any) -> Any:
+def _deviation(values: list[Any], weights: list[float], sum_of_weights: Any, count: Any) -> Any:
     """Make the deviation of values that are near 0, so that the difference of squares is accurate."""
-    mean = _weighted_sum(values, weights) / whole
-    squares = _weighted_sum([value * value for value in values], weights) / whole
-    variance = (squares - mean * mean) * known / (known - 1)
+    mean = _weighted_sum(values, weights) / sum_of_weights
+    squares = _weighted_sum([_square(value) for value in values], weights) / sum_of_weights
+    variance = (squares - _square(mean)) * count / (count - 1)
     positive = when(variance < 0).then(0.0).otherwise(variance)  # a rounding error
     return operation("sqrt({})", ATOM, (positive, OR))
+
+
+def _square(value: Any) -> Any:
+    return operation("power({}, 2)", ATOM, (value, OR))  # a text that holds the value once
 
 
 def _sum(terms: list[Any]) -> Any:

@@ -106,6 +106,7 @@ class Window(Structural):
         if self.min_span is not None:
             if not isinstance(self.min_span, Literal):
                 refuse_field(self, "min_span", "a literal", "wr.window(..., min_span='30 days')")
+            as_length(self.min_span, "min_span")
             if len(self.order_by) != 1:
                 keys = f"{len(self.order_by)} order keys" if self.order_by else "no order"
                 raise SpecError(
@@ -321,8 +322,9 @@ def window(
     min_rows
         The least number of rows that must count in a frame; with fewer the result is null.
     min_span
-        The least distance from the first key of the row's partition, along the one order key: a length as in ``range``.
-        The result is null in rows that are nearer, and where the key is null.
+        The least distance from the first key of the row's partition, along the one order key: a length as in ``range``,
+        or 0. The result is null in rows that are nearer, and where the key is null; the first key is the first that is
+        not null.
     closed
         Which ends of a ``range`` given as a length belong to the frame, as in Polars: ``"right"`` (the default),
         ``"left"``, ``"both"`` or ``"none"``. Unless the frame is centered, its right end is the current row: with

@@ -172,7 +172,7 @@ def sum(x: IntoColumns, *, weights: Weights | None = None) -> Call | Formula:
     >>> wr.with_columns(table, s=wr.sum("x", weights=[0.5, 1, 0.5]).over(w))["s"].to_pylist()
     [2.0, 4.0, 6.0, 5.5]
     """
-    return call("sum", x) if weights is None else weighted("sum", x, weights, "sum")
+    return call("sum", x) if weights is None else weighted("sum", x, weights, "total")
 
 
 @short_traceback
@@ -276,7 +276,7 @@ def avg(x: IntoColumns, *, weights: Weights | None = None) -> Call | Formula:
     >>> wr.with_columns(table, m=wr.avg("x").over(wr.window()))["m"].to_pylist()
     [1.5, 1.5, 1.5]
     """
-    return call("avg", x) if weights is None else weighted("avg", x, weights, "mean")
+    return call("avg", x) if weights is None else weighted("avg", x, weights, "average")
 
 
 @overload
@@ -303,7 +303,7 @@ def mean(x: IntoColumns, *, weights: Weights | None = None) -> Call | Formula:
     Call, or Formula with weights
         See :func:`avg`.
     """
-    return call("mean", x) if weights is None else weighted("mean", x, weights, "mean")
+    return call("mean", x) if weights is None else weighted("mean", x, weights, "average")
 
 
 @short_traceback

@@ -199,7 +199,7 @@ def stddev(x: IntoColumns, *, weights: Weights | None = None) -> Call | Formula:
     >>> wr.with_columns(table, s=wr.stddev("x", weights=[1, 3]).over(w))["s"].to_pylist()
     [None, 1.224744871391589, 3.6742346141747673]
     """
-    return call("stddev", x) if weights is None else weighted("stddev", x, weights, "std")
+    return call("stddev", x) if weights is None else weighted("stddev", x, weights, "deviation")
 
 
 @overload
@@ -226,7 +226,7 @@ def std(x: IntoColumns, *, weights: Weights | None = None) -> Call | Formula:
     Call, or Formula with weights
         See :func:`stddev`.
     """
-    return call("std", x) if weights is None else weighted("std", x, weights, "std")
+    return call("std", x) if weights is None else weighted("std", x, weights, "deviation")
 
 
 @short_traceback

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
+from uuid import uuid4
 
 import pyarrow as pa
 
@@ -48,17 +49,21 @@ class DuckDBHost(ProjectedHost):
             return _relation(frame, result)
 
 
-def _relation(frame: Any, __windrow_result: pa.Table) -> Any:
-    # DuckDB looks for a table of that name, which nobody has, and then for a variable
+def _relation(frame: Any, table: pa.Table) -> Any:
+    """Make a relation of a table; DuckDB finds it as the value of a variable, unless there is a table of that name."""
     import duckdb
 
+    name = f"windrow_{uuid4().hex}"
+    globals()[name] = table
     try:
-        return frame.query("__windrow_frame", "SELECT * FROM __windrow_result")
+        return frame.query(f"{name}_frame", f"SELECT * FROM {name}")
     except duckdb.CatalogException as error:
         raise DataError(
             "DuckDB cannot read the result, as its setting python_enable_replacements is off; give windrow "
             "relation.to_arrow_table() in place of the relation"
         ) from error
+    finally:
+        del globals()[name]
 
 
 @contextmanager

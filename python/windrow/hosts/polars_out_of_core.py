@@ -38,6 +38,9 @@ _IN_MEMORY = re.compile(r"^\s*DF \[", re.MULTILINE)
 _ROWS = re.compile(r"^\s*ESTIMATED ROWS: (\d+)$", re.MULTILINE)
 _ADDS_ROWS = re.compile("JOIN|EXPLODE|UNPIVOT|HCONCAT|PYTHON|CACHE|MAP|UDF|GATHER", re.IGNORECASE)
 _ADDS_COLUMNS = re.compile("WITH_COLUMNS|SELECT|AGGREGATE", re.IGNORECASE)
+_NAME = re.compile(r'"(?:[^"\\]|\\.)*"')
+# windrow's own expressions, which give as many rows as come in
+_OWN = re.compile(r'\.python_udf\((?:[^()]|\([^()]*\))*\)\.alias\("windrow: ')
 
 
 class Way(NamedTuple):
@@ -76,10 +79,11 @@ def choose_way(frame: pl.LazyFrame, plan: StepPlan, options: Options, *, presort
         limit = default_limit()
         if limit is None:
             return _in_memory(options, presorted, "this system does not tell how much memory there is")
+        if not _names_sources():
+            return _in_memory(options, presorted, "memory_limit is not set, and this Polars is older than 2")
         estimate = _input_bytes(frame, [plan.names[i] for i in plan.frame_columns()])
         if estimate is not None and estimate <= limit:
-            small = f"the input has at most {size_text(estimate)}, less than half of the memory ({size_text(limit)})"
-            return _in_memory(options, presorted, small)
+            return _in_memory(options, presorted, f"the input has less than half of the memory, {size_text(limit)}")
         size = "an unknown size" if estimate is None else f"about {size_text(estimate)}"
         reason = f"the input has {size}, and half of the memory is the limit"
     options = replace(options, memory_limit=limit)
@@ -111,17 +115,19 @@ def _columns(plan: StepPlan, columns: Sequence[int]) -> list[pl.Expr]:
 
 def _input_bytes(frame: pl.LazyFrame, columns: Collection[str]) -> int | None:
     """Estimate the bytes of a frame's columns, without reading rows; None if that cannot be told."""
-    text = frame.explain(optimized=False)
+    text = _NAME.sub('""', _OWN.sub('.alias("', frame.explain(optimized=False)))
     if _ADDS_ROWS.search(text) is not None:
         return None
     in_memory, sources, rows = len(_IN_MEMORY.findall(text)), len(_SOURCE.findall(text)), _ROWS.findall(text)
     if not sources or in_memory + len(rows) != sources:
         return None
-    schema = frame.collect_schema()
-    widths = [_width(schema[name]) for name in columns]
-    if None in widths:
-        return None
-    total = sum(map(int, rows)) * sum(w for w in widths if w is not None)
+    total = 0
+    if rows:
+        schema = frame.collect_schema()
+        widths = [_width(schema[name]) for name in columns]
+        if None in widths:
+            return None
+        total = sum(map(int, rows)) * sum(w for w in widths if w is not None)
     if in_memory:
         held = held_bytes()  # the rows of frames in memory are among that
         if held is None:
@@ -183,10 +189,15 @@ def run_out_of_core(frame: pl.LazyFrame, plan: StepPlan, way: Way) -> pl.LazyFra
             kept = batch if rest is None else batch.filter(rest)
             yield kept.select([column_named(name) for name in wanted])
 
-    named: dict[str, Any] = {"explain_name": "windrow", "explain_detail": plan.shown()}
-    if not named.keys() <= signature(register_io_source).parameters.keys():  # before Polars 2
-        named = {}
+    named: dict[str, Any] = {"explain_name": "windrow", "explain_detail": plan.shown()} if _names_sources() else {}
     return register_io_source(source, schema=result, **named)
+
+
+def _names_sources() -> bool:
+    """Whether Polars shows the names of sources, as from version 2 on; before, it fails over some plans with them."""
+    from polars.io.plugins import register_io_source
+
+    return "explain_name" in signature(register_io_source).parameters
 
 
 def _computed(frame: pl.LazyFrame, plan: StepPlan, result: pl.Schema, way: Way, report: Any) -> Iterator[pl.DataFrame]:

@@ -426,7 +426,7 @@ def test_other_versions_and_things_are_refused():
         with pytest.raises(wr.SpecError, match=r"is no operator's state: give the bytes of op\.state"):
             wr.operator(call, SCHEMA, state=thing)
     for thing in (b"", b"x", b"PAR1" * 20):
-        with pytest.raises(wr.DataError, match=r"no operator's state, or damaged"):
+        with pytest.raises(wr.DataError, match=r"not an operator's state, or is damaged"):
             wr.operator(call, SCHEMA, state=thing)
     with pytest.raises(wr.SpecError, match=r"keeps no state; make it with .*state='new'"):
         _ = wr.operator(call, SCHEMA).state

@@ -139,7 +139,7 @@ def test_no_files_are_left(frame, expected, tmp_path):
 
 def test_explain_tells_the_way(frame):
     call = wr.sum("v").over(W)
-    assert "in memory: the input has at most" in wr.explain(frame.lazy(), call).steps[-1]
+    assert "in memory: the input has less than half" in wr.explain(frame.lazy(), call).steps[-1]
     assert "unknown size" in wr.explain(frame.lazy().join(frame.lazy(), on="t"), call).steps[-1]
     with wr.config(memory_limit="1GB"):
         assert "memory_limit is set" in wr.explain(frame.lazy(), call).steps[-1]

@@ -70,7 +70,8 @@ fn the_rows_found_give_the_same_first_rows() {
             let spec = WindowSpec::new().partition_by(["k"]).order_by(keys).call(Call::new(function, []).alias("n"));
             let most = 1 + below(6);
             for threads in [1, 3] {
-                let plan = Plan::new(batch.schema(), &[spec.clone()], Options::default().threads(threads)).unwrap();
+                let plan = Plan::new(batch.schema(), std::slice::from_ref(&spec), Options::default().threads(threads))
+                    .unwrap();
                 let cancel = Cancel::default();
                 let Some(rows) = plan.top_rows(&batch, most, counted, &cancel).unwrap() else { continue };
                 assert!(rows.is_sorted_by(|a, b| a < b), "{function}, seed {seed}");
