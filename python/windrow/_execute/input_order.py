@@ -102,4 +102,4 @@ def _goes_on(numbers: pa.Array, first: int) -> bool:
         return True
     if numbers[0].as_py() != first or numbers[-1].as_py() != first + len(numbers) - 1:
         return False
-    return bool(pc.all(pc.less(numbers[:-1], numbers[1:])).as_py() is not False)
+    return pc.all(pc.less(numbers[:-1], numbers[1:])).as_py() is not False

@@ -33,26 +33,13 @@ __all__ = [
 ]
 
 Units: TypeAlias = OneOf["rows", "range", "groups"]
-
-
 BoundKind: TypeAlias = OneOf["unbounded_preceding", "preceding", "current_row", "following", "unbounded_following"]
-
-
 Closed: TypeAlias = OneOf["right", "left", "both", "none"]
-
-
 Exclude: TypeAlias = OneOf["no_others", "current_row", "group", "ties"]
 
-
 UNITS: tuple[str, ...] = get_args(Units)
-
-
 KINDS: tuple[str, ...] = get_args(BoundKind)
-
-
 EXCLUDES: tuple[str, ...] = get_args(Exclude)
-
-
 # PySpark's Window.unboundedPreceding is -(2**63), its unboundedFollowing 2**63 - 1; it takes anything beyond these
 # thresholds as unbounded, and so do we.
 UNBOUNDED = 2**63 - 1

@@ -175,11 +175,11 @@ class StepPlan:
                 continue
             kept = tuple(sorted(number[i] for i in keeps))
             keeps.difference_update(made)
-            reads = alive.intersection(step.reads)
             before = tuple(name for i, name in enumerate(step.names) if i in alive)
             first = len(step.names)
-            read = tuple(sorted(number[i] for i in reads))
             if isinstance(step, Evaluate):
+                reads = alive.intersection(step.reads)
+                read = tuple(sorted(number[i] for i in reads))
                 steps.append(Evaluate(tuple(step.scalars[i - first] for i in made), before, read, kept))
             else:
                 calls = [step.calls[i - first] for i in made]
