@@ -34,8 +34,8 @@
 //!
 //! # Features
 //!
-//! - `spill` (default): sorts of more rows than fit in memory, on disk ([`ExternalSort`], [`SpilledBatches`]), and
-//!   section summaries serialised as bytes.
+//! - `spill` (default): more rows than fit in memory, on disk ([`ExternalSort`], [`HashPartitions`],
+//!   [`SpilledBatches`]), and section summaries serialised as bytes.
 //! - `timezones` (default): time zones by name. Without it only UTC and offsets such as `+01:00` are accepted.
 //!
 //! # How a result is computed
@@ -78,6 +78,8 @@ pub use exec::sectioned::summary::{Neighbourhood, Summary};
 pub use exec::stream::Stream;
 #[cfg(feature = "spill")]
 pub use external::external_sort::{ExternalSort, SortedBatches};
+#[cfg(feature = "spill")]
+pub use external::hash_partitions::HashPartitions;
 pub use external::sort_key::SortKey;
 #[cfg(feature = "spill")]
 pub use external::spilled_batches::SpilledBatches;

@@ -9,6 +9,7 @@ mod detached;
 mod error;
 mod external_sort;
 mod from_python;
+mod hash_partitions;
 mod plan;
 mod sectioned;
 mod stream;
@@ -42,6 +43,7 @@ fn _windrow(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<sectioned::PySections>()?;
     module.add_class::<external_sort::PySorter>()?;
     module.add_class::<external_sort::PySpilled>()?;
+    module.add_class::<hash_partitions::PyHashPartitions>()?;
     module.add_class::<stream::PyStream>()?;
     module.add_function(wrap_pyfunction!(bytes::broken_bytes, module)?)?;
     module.add_function(wrap_pyfunction!(bytes::without_hidden_bytes, module)?)?;

@@ -5,6 +5,7 @@ from typing import Any, Protocol, final
 
 __all__ = [
     "Appender",
+    "HashPartitions",
     "Neighbourhood",
     "Plan",
     "Sections",
@@ -75,6 +76,25 @@ class Sections:
 class Sorter:
     def push(self, batch: _ArrowArray) -> None: ...
     def finish(self) -> int: ...
+    def next_batch(self) -> _ArrowArray | None: ...
+
+@final
+class HashPartitions:
+    COUNT: int
+    def __new__(
+        cls,
+        schema: _ArrowSchema,
+        keys: Sequence[int],
+        read: Sequence[int],
+        passed: Sequence[int],
+        limit: int,
+        directory: str | None,
+    ) -> HashPartitions: ...
+    def push(self, batch: _ArrowArray) -> None: ...
+    def finish(self) -> int: ...
+    def next_of_part(self, part: int) -> _ArrowArray | None: ...
+    def push_results(self, batch: _ArrowArray) -> None: ...
+    def end_part(self) -> int: ...
     def next_batch(self) -> _ArrowArray | None: ...
 
 @final

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 from ._execute.arrow_columns import empty_table
-from ._execute.stream import Operator as _Operator, stream_operator
+from ._execute.on_disk import operator_in_row_order
+from ._execute.stream import Operator as _Operator
 from ._model.expressions import is_instance_by_name, selected
 from ._model.names import columns_named, quoted
 from ._model.replace import replace
@@ -581,7 +582,8 @@ def operator(
     options = current()
     if options.timezone is None and timezone is not None:
         options = replace(options, timezone=timezone)
-    made = stream_operator(plan_steps(outputs, arrow.names), arrow, options, sort, host_schema, operator_class=Operator)
+    plan = plan_steps(outputs, arrow.names)
+    made = operator_in_row_order(plan, arrow, options, sort, host_schema, operator_class=Operator)
     assert isinstance(made, Operator)
     if state is not None:
         made.keep_state(state)

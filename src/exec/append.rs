@@ -14,8 +14,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, UInt32Array, new_empty_array};
-use arrow_row::{RowConverter, SortField};
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, UInt32Array};
 use arrow_schema::SchemaRef;
 use arrow_select::concat::{concat, concat_batches};
 use arrow_select::take::take;
@@ -32,7 +31,7 @@ use crate::model::reach::Reach;
 use crate::plan::planned::{Plan, PlannedCall};
 use crate::plan::stream_order::longest_order;
 use crate::sort::boundaries::first_descent;
-use crate::sort::key_order;
+use crate::sort::key_bytes::KeyBytes;
 use crate::spec::frame::Units;
 use crate::util::boundaries::Boundaries;
 use crate::util::cancel::Cancel;
@@ -81,7 +80,7 @@ pub struct Appender {
     partitions: Vec<Before>,
     /// The index in `partitions` by the partition's keys in normal form.
     places: HashMap<Box<[u8]>, usize>,
-    converter: RowConverter,
+    key_bytes: KeyBytes,
 }
 
 impl Appender {
@@ -95,10 +94,8 @@ impl Appender {
             return Err(Error::unsupported(refusal));
         }
         let order_check = order_check(&plan, longest)?;
-        let fields = plan.partition_columns().into_iter().map(|column| {
-            let key = new_empty_array(plan.schema().field(column).data_type());
-            Ok(SortField::new(key_order::normalise(&key)?.data_type().clone()))
-        });
+        let keys: Vec<_> = plan.partition_columns();
+        let types = keys.iter().map(|&column| plan.schema().field(column).data_type());
         Ok(Self {
             schema: plan.appended_schema(),
             cancel: Cancel::default(),
@@ -109,7 +106,7 @@ impl Appender {
             next_cut: EAGER_ROWS,
             partitions: Vec::new(),
             places: HashMap::new(),
-            converter: RowConverter::new(fields.collect::<Result<_>>()?)?,
+            key_bytes: KeyBytes::new(types)?,
             plan,
         })
     }
@@ -245,13 +242,13 @@ impl Appender {
         let read = self.plan.columns();
         let key = |column: usize| {
             let place = read.binary_search(&column).map_err(|_| Error::internal("a partition key was not kept"))?;
-            key_order::normalise(&take(kept.column(place), rows, None)?)
+            Ok(take(kept.column(place), rows, None)?)
         };
         let keys = self.plan.partition_columns().into_iter().map(key).collect::<Result<Vec<_>>>()?;
         if keys.is_empty() {
             return Ok(vec![Box::default(); rows.len()]);
         }
-        let keys = self.converter.convert_columns(&keys)?;
+        let keys = self.key_bytes.of(&keys)?;
         Ok(keys.iter().map(|key| key.as_ref().into()).collect())
     }
 }

@@ -3,15 +3,15 @@
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 
-use arrow_array::{Array, ArrayRef, RecordBatch, new_empty_array};
+use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_cast::display::array_value_to_string;
-use arrow_row::{RowConverter, SortField};
 use arrow_select::concat::concat;
 
 use super::columns::{partitions_and_peers, sort_columns};
 use crate::error::{Error, Remedy, Result};
 use crate::plan::planned::{Plan, PlannedOrder};
-use crate::sort::{boundaries, key_order};
+use crate::sort::boundaries;
+use crate::sort::key_bytes::KeyBytes;
 use crate::util::bitmap::next_set;
 
 /// Checks the order of consecutive batches.
@@ -124,7 +124,7 @@ fn out_of_order(order: &PlannedOrder, columns: &[ArrayRef], row: usize, number: 
 /// partitions ascend; if one descends before that limit, every further partition costs 8 bytes.
 #[derive(Debug)]
 struct SeenPartitions {
-    converter: RowConverter,
+    key_bytes: KeyBytes,
     last: Vec<u8>,
     ascending: bool,
     /// `None` once enough partitions have ascended that the rest must ascend too.
@@ -137,12 +137,9 @@ impl SeenPartitions {
     const MAX_REMEMBERED_PARTITIONS: usize = 64 * 1024;
 
     fn new(plan: &Plan, order: &PlannedOrder) -> Result<Self> {
-        let fields = order.partition_by.iter().map(|&place| {
-            let key = new_empty_array(plan.schema().field(order.columns[place]).data_type());
-            Ok(SortField::new(key_order::normalise(&key)?.data_type().clone()))
-        });
+        let types = order.partition_by.iter().map(|&place| plan.schema().field(order.columns[place]).data_type());
         Ok(Self {
-            converter: RowConverter::new(fields.collect::<Result<_>>()?)?,
+            key_bytes: KeyBytes::new(types)?,
             last: Vec::new(),
             ascending: true,
             hashes: Some(HashSet::new()),
@@ -152,8 +149,8 @@ impl SeenPartitions {
 
     /// Records the partition that begins at `row`; returns what is wrong with it, if anything.
     fn observe(&mut self, keys: &[ArrayRef], row: usize) -> Result<Option<&'static str>> {
-        let keys = keys.iter().map(|key| key_order::normalise(&key.slice(row, 1))).collect::<Result<Vec<_>>>()?;
-        let rows = self.converter.convert_columns(&keys)?;
+        let keys: Vec<_> = keys.iter().map(|key| key.slice(row, 1)).collect();
+        let rows = self.key_bytes.of(&keys)?;
         let key = rows.row(0);
         let descends = !self.last.is_empty() && key.as_ref() < self.last.as_slice();
         self.last.clear();

@@ -1,7 +1,9 @@
-//! Sorting more rows than fit in memory: sorted runs in spill files, and their merge.
+//! More rows than fit in memory, in spill files: sorted runs and their merge, or parts by a hash of the keys.
 
 #[cfg(feature = "spill")]
 pub(crate) mod external_sort;
+#[cfg(feature = "spill")]
+pub(crate) mod hash_partitions;
 #[cfg(feature = "spill")]
 pub(crate) mod merge;
 pub(crate) mod sort_key;

@@ -8,6 +8,7 @@
 
 pub(crate) mod adjacent;
 pub(crate) mod boundaries;
+pub(crate) mod key_bytes;
 pub(crate) mod key_fields;
 pub(crate) mod key_layout;
 pub(crate) mod key_order;

@@ -49,7 +49,7 @@ from .worker import spark_task, takes_list_views, task_options
 if TYPE_CHECKING:
     from .._windrow import Appender, Plan, Stream
 
-__all__ = ["Level"]
+__all__ = ["Level", "pop_all"]
 
 
 class Level:
@@ -174,6 +174,20 @@ class Level:
         rows = (self._stream_input(batch, run, checker) for batch in self._unify_schema(batches))
         return summarise_external(rows, self.step.calls, options, task_limit(options), run)
 
+    def checked_batches(
+        self, batches: Iterable[pa.RecordBatch], run: Run
+    ) -> Iterator[tuple[pa.RecordBatch, pa.RecordBatch]]:
+        """Check batches, which get the declared types in the columns read here.
+
+        Yields
+        ------
+        tuple
+            A batch; and the same with the evaluated scalars, where text that is not read here is binary.
+        """
+        checker = Checker()
+        for batch in self._unify_schema(batches):
+            yield batch, self._stream_input(batch, run, checker)
+
     def kept_plan_in_words(self) -> tuple[dict[str, list[str]], int]:
         """Return a description of the level, which that of a state must equal, and its number of sorts.
 
@@ -201,13 +215,17 @@ class Level:
         run: Run,
         exchange: ExchangeSummaries | None,
         kept: LevelState | None = None,
+        *,
+        limited: bool = True,
     ) -> Iterator[pa.RecordBatch]:
         """Compute the calls.
 
         ``exchange``, if set, exchanges summaries with tasks that hold other rows. ``kept``, if set, is what is kept of
-        earlier rows; at the end it is what to keep of these as well.
+        earlier rows; at the end it is what to keep of these as well. Without ``limited`` all rows fit in memory.
         """
         options = self._task_options()
+        if not limited and options.memory_limit is not None:
+            options = replace(options, memory_limit=None)
         batches = self._unify_schema(batches)
         if self._adds_row_number and self._row_number_column is not None:
             batches = with_row_numbers(batches, self._row_number_column)
@@ -255,14 +273,14 @@ class Level:
                 inputs.clear()
                 # now it is known how much memory making the batches takes
                 row_budget = available_bytes(options.memory_limit or row_budget, bytes_held)
-                yield from self._compute_external(chain(_pop_all(waiting), remaining), options, row_budget, run)
+                yield from self._compute_external(chain(pop_all(waiting), remaining), options, row_budget, run)
                 return
         if not inputs:
             return
         if not is_ascending:  # ties are those of rows in another order
             inputs.clear()
             yield from self._compute_external(
-                _pop_all(waiting), options, row_budget or bytes_held * SORT_MEMORY_FACTOR, run
+                pop_all(waiting), options, row_budget or bytes_held * SORT_MEMORY_FACTOR, run
             )
             return
         plan = self._plan(options, inputs[0].schema)  # fields within others may have come with metadata
@@ -298,7 +316,7 @@ class Level:
         except pa.ArrowInvalid:  # more text within lists or structs than one array holds
             joined = []
         if len(joined) != 1:  # more text than one array holds
-            yield from self._compute_external(_pop_all(waiting), options, sys.maxsize, run)
+            yield from self._compute_external(pop_all(waiting), options, sys.maxsize, run)
             return
         waiting.clear()
         inputs.clear()
@@ -539,7 +557,18 @@ def _check_ascending(row_numbers: pa.Array, last: int, was_ascending: bool) -> t
     return ascends and row_numbers[0].as_py() > last, row_numbers[-1].as_py()
 
 
-def _pop_all(waiting: deque[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield batches, dropping the reference to each."""
+def pop_all(waiting: deque[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield batches, dropping the reference to each.
+
+    Parameters
+    ----------
+    waiting
+        The batches.
+
+    Yields
+    ------
+    pyarrow.RecordBatch
+        Each, in order.
+    """
     while waiting:
         yield waiting.popleft()

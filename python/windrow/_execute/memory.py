@@ -23,6 +23,7 @@ __all__ = [
     "batch_bytes",
     "default_limit",
     "held_bytes",
+    "least_available",
     "process_memory",
     "release_unused",
     "task_limit",
@@ -128,7 +129,12 @@ def available_bytes(limit: int, rows: int = 0) -> int:
     """
     keep_at_most(limit // _RETAINED_DIVISOR)
     release_unused()  # a worker may have run before
-    return max(limit - (held_bytes() or 0) + rows, limit // _MIN_ROWS_DIVISOR)
+    return max(limit - (held_bytes() or 0) + rows, least_available(limit))
+
+
+def least_available(limit: int) -> int:
+    """Return the bytes of a limit that rows may use however much else the process holds."""
+    return limit // _MIN_ROWS_DIVISOR
 
 
 def held_bytes() -> int | None:

@@ -16,7 +16,7 @@ from .._windrow import Sections, Spilled
 from .run_metrics import Run
 
 if TYPE_CHECKING:
-    from .._windrow import Plan, Sorter
+    from .._windrow import HashPartitions, Plan, Sorter
 
 __all__ = ["ExchangeSummaries", "compute_sections", "only_local_summaries", "read_batches", "summarise_sections"]
 
@@ -196,7 +196,7 @@ class _SpillableBuffer:
             yield from self._run.time_items("spill", read_batches(self._spilled))
 
 
-def read_batches(rows: Spilled | Sorter) -> Iterator[pa.RecordBatch]:
+def read_batches(rows: Spilled | Sorter | HashPartitions) -> Iterator[pa.RecordBatch]:
     """Yield the batches that the native module holds in files."""
     while (batch := rows.next_batch()) is not None:
         yield pa.record_batch(batch)

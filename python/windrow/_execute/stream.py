@@ -6,7 +6,7 @@ batches -> level of calls -> level of calls -> ... -> scalars over calls (by Pol
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import pyarrow as pa
 
@@ -27,7 +27,7 @@ from .steps import hint_at_backticks, run_steps, strings_named_as_columns
 from .user_functions import with_message_first
 from .worker import spark_task
 
-__all__ = ["FinalProjection", "Operator", "stream_operator"]
+__all__ = ["BeyondMemory", "FinalProjection", "Operator", "stream_operator"]
 
 
 class FinalProjection:
@@ -104,11 +104,13 @@ class Operator:
 
     So it can be sent to another process by fork, spawn or pickle. ``exchange``, if set, exchanges section summaries
     with other tasks that hold other rows of the same partitions. ``report`` receives the metrics of each run and is
-    pickled along. ``host_schema`` is the host's own schema of the input batches, if it was given.
+    pickled along. ``beyond_memory``, if set, computes outside of Spark's tasks, on disk where rows exceed the limit.
+    ``host_schema`` is the host's own schema of the input batches, if it was given.
     """
 
     report: Report | None = None
     exchange: ExchangeSummaries | None = None
+    beyond_memory: BeyondMemory | None = None
     _kept: list[LevelState] | None = None
 
     def __init__(
@@ -273,16 +275,30 @@ class Operator:
         return run.metrics.rows, summaries
 
     def _compute_batches(self, batches: Iterable[pa.RecordBatch], run: Run) -> Iterator[pa.RecordBatch]:
+        if self._kept is not None or spark_task() is not None:
+            computed = self.compute_rows(batches, run)
+        else:
+            computed = self.compute_beyond_memory(batches, run)
+        return self._with_hints(computed) if self._strings else computed
+
+    def compute_beyond_memory(self, batches: Iterable[pa.RecordBatch], run: Run) -> Iterator[pa.RecordBatch]:
+        """Compute over any number of rows, which leave in the order in which they came."""
+        if self.beyond_memory is None:
+            return self.compute_rows(batches, run)
+        return self.beyond_memory.compute(self, batches, run)
+
+    def compute_rows(
+        self, batches: Iterable[pa.RecordBatch], run: Run, *, limited: bool = True
+    ) -> Iterator[pa.RecordBatch]:
+        """Compute level by level; beyond a limit, each sorts the rows, which then leave in that order."""
         before = self._kept
         kept = [level.copy() for level in before or ()]
         for number, level in enumerate(self.levels):
-            batches = level.compute(batches, run, self.exchange, kept[number] if kept else None)
+            batches = level.compute(batches, run, self.exchange, kept[number] if kept else None, limited=limited)
         computed = iter(batches) if self.last is None else self.last.compute(batches, run)
         if before is not None:
             computed = self._keeping(computed, before, kept)
-        if self._row_order is not None:
-            computed = in_input_order(computed, self._row_order, run)
-        return self._with_hints(computed) if self._strings else computed
+        return computed if self._row_order is None else in_input_order(computed, self._row_order, run)
 
     def _keeping(
         self, batches: Iterator[pa.RecordBatch], before: list[LevelState], kept: list[LevelState]
@@ -323,6 +339,13 @@ def _check_batch(batch: Any) -> pa.RecordBatch:
 def _not_batches(value: Any) -> SpecError:
     kind = f"{type(value).__module__}.{type(value).__qualname__}"
     return SpecError(f"an operator takes an iterable of pyarrow record batches, or a Table, not {kind}")
+
+
+class BeyondMemory(Protocol):
+    """Computes any number of rows, which leave in the order in which they came."""
+
+    def compute(self, operator: Operator, batches: Iterable[pa.RecordBatch], run: Run) -> Iterator[pa.RecordBatch]:
+        """Compute an operator's rows over batches."""
 
 
 class _StreamState:

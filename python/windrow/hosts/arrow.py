@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from .._execute.arrow_columns import as_single_array, concatenated, empty_table
 from .._execute.explained_call import ExplainedCall
 from .._execute.in_memory import ArrowRunner, WorkingColumns, explained_calls
+from .._execute.on_disk import operator_in_row_order
 from .._execute.run_metrics import Run, measure
 from .._execute.steps import run_steps
 from .._execute.stream import stream_operator
@@ -191,7 +192,7 @@ def _run_reader(reader: pa.RecordBatchReader, plan: StepPlan, sort: bool | None)
         schema = pa.schema([reader.schema.field(i) for _, i in chosen], metadata=reader.schema.metadata)
         return pa.RecordBatchReader.from_batches(schema, _projected(reader, [i for _, i in chosen], schema))
     # A reader's rows arrive as they come: order is expected unless sorting is asked for, in a Spark task as elsewhere.
-    op = stream_operator(plan, reader.schema, current(), bool(sort))
+    op = operator_in_row_order(plan, reader.schema, current(), bool(sort))
     return pa.RecordBatchReader.from_batches(op.schema, op(reader))
 
 

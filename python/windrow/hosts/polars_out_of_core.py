@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pyarrow as pa
 
 from .._execute.memory import default_limit, held_bytes
+from .._execute.on_disk import operator_in_row_order
 from .._execute.run_metrics import Run, current_reporter, size_text
 from .._execute.steps import run_steps
-from .._execute.stream import Operator, stream_operator
+from .._execute.stream import Operator
 from .._execute.take_rows import has_dictionary
 from .._model.replace import replace
 from .._plan.steps import Project, StepPlan
@@ -106,7 +107,7 @@ def _operator(frame: pl.LazyFrame, plan: StepPlan, options: Options, *, presorte
     schema = arrow_schema(frame.select(_columns(plan, columns)).collect_schema())
     if (name := next((f.name for f in schema if has_dictionary(f.type)), None)) is not None:
         raise UnsupportedError(f"column {name!r} has categories, which would be put together anew for each batch")
-    return stream_operator(own, schema, options, not presorted, keeps_row_order=True)
+    return operator_in_row_order(own, schema, options, not presorted)
 
 
 def _columns(plan: StepPlan, columns: Sequence[int]) -> list[pl.Expr]:
@@ -212,7 +213,7 @@ def _computed(frame: pl.LazyFrame, plan: StepPlan, result: pl.Schema, way: Way, 
             yield pl.DataFrame(dict(zip(names, series, strict=True))) if names else batch
         return
     schema = arrow_schema(frame.collect_schema())
-    operator = stream_operator(plan, schema, way.options, not way.presorted, keeps_row_order=True)
+    operator = operator_in_row_order(plan, schema, way.options, not way.presorted)
     operator.report = report
     for out in operator(arrow for batch in batches for arrow in pa.table(batch).to_batches()):
         columns = [as_decimals(pa.chunked_array([c])) for c in out.columns]

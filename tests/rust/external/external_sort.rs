@@ -11,7 +11,7 @@ use windrow::{Cancel, ErrorKind, ExternalSort, Remedy, SortKey};
 use crate::support::{Row, VALUES, batch, row};
 
 /// The columns of [`batch`], and row numbers.
-fn numbered(rows: &[Row]) -> RecordBatch {
+pub fn numbered(rows: &[Row]) -> RecordBatch {
     let batch = batch(rows);
     let numbers: ArrayRef = Arc::new(Int64Array::from_iter_values(0..rows.len() as i64));
     let fields = batch.schema().fields().iter().map(|field| field.name().clone()).collect::<Vec<_>>();

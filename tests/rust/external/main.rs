@@ -1,4 +1,4 @@
-//! Sorting more rows than fit in memory.
+//! More rows than fit in memory: sorted on disk, and divided by a hash.
 #![allow(missing_docs, unreachable_pub, clippy::expect_used, clippy::panic, clippy::pedantic, clippy::unwrap_used)]
 
 #[path = "../support/fuzz.rs"]
@@ -8,3 +8,4 @@ mod fuzz;
 mod support;
 
 mod external_sort;
+mod hash_partitions;

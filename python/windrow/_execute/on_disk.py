@@ -1,0 +1,194 @@
+"""Rows beyond the memory limit, computed on disk and returned in the order in which they came.
+
+batches -> held up to the limit                                 -> computed in memory
+        -> more, all calls share partition keys: divided by their hash, a part at a time in memory
+        -> more, of no common key: sorted on disk by each order, and then by row number
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain
+
+import pyarrow as pa
+
+from .._model.replace import replace
+from .._plan.steps import StepPlan
+from .._windrow import HashPartitions
+from ..exceptions import UnsupportedError
+from ..settings import Options
+from .level import pop_all
+from .memory import SORT_MEMORY_FACTOR, available_bytes, batch_bytes, default_limit, least_available
+from .native import refuse_nested_runs
+from .run_metrics import Run
+from .sectioned import read_batches
+from .stream import Operator, stream_operator
+from .take_rows import has_dictionary
+
+__all__ = ["operator_in_row_order"]
+
+# A part beyond the limit is divided once more; if that does not help, it holds a large partition, and is sorted.
+_MAX_DIVISIONS = 2
+
+
+def operator_in_row_order(
+    plan: StepPlan,
+    schema: pa.Schema,
+    options: Options,
+    sort: bool | None,
+    host_schema: object = None,
+    *,
+    operator_class: type[Operator] = Operator,
+) -> Operator:
+    """Make an operator whose rows leave in the order in which they came, however many there are.
+
+    Without ``memory_limit`` the limit is half of the memory that the process may use. In a Spark task, rows beyond its
+    limit leave in the order of the windows.
+
+    Parameters
+    ----------
+    plan
+        The plan.
+    schema
+        The schema of the batches that will come.
+    options
+        The settings in force.
+    sort
+        As for :func:`windrow.operator`; without a sort there is nothing to put back.
+    host_schema
+        The batches' schema as their host has it, where it is known.
+    operator_class
+        The class of the operator.
+
+    Returns
+    -------
+    Operator
+        The operator.
+    """
+    return _operator(plan, schema, options, sort, host_schema, operator_class, 0)
+
+
+def _operator(
+    plan: StepPlan,
+    schema: pa.Schema,
+    options: Options,
+    sort: bool | None,
+    host_schema: object,
+    operator_class: type[Operator],
+    divisions: int,
+) -> Operator:
+    operator = stream_operator(plan, schema, options, sort, host_schema, operator_class=operator_class)
+    if not sort or not operator.levels:
+        return operator
+    try:
+        refuse_nested_runs(schema, spills=True)
+    except UnsupportedError:  # without memory_limit these rows stay in memory
+        return operator
+    operator.beyond_memory = _OnDisk(plan, schema, options, divisions)
+    return operator
+
+
+@dataclass(frozen=True)
+class _OnDisk:
+    """What computes the rows of an operator, in memory or on disk. Plain data."""
+
+    plan: StepPlan
+    schema: pa.Schema
+    options: Options
+    divisions: int
+
+    def compute(self, operator: Operator, batches: Iterable[pa.RecordBatch], run: Run) -> Iterator[pa.RecordBatch]:
+        """Compute over batches, whose rows leave in the order in which they came."""
+        limit = self.options.memory_limit or default_limit()
+        if limit is None:
+            yield from operator.compute_rows(batches, run)
+            return
+        factor = SORT_MEMORY_FACTOR * len(operator.levels)
+        budget = None
+        held, held_bytes, seen = deque[pa.RecordBatch](), 0, set[int]()
+        remaining = iter(batches)
+        for batch in remaining:
+            held.append(batch)
+            held_bytes += batch_bytes(batch, seen)
+            if held_bytes * factor <= least_available(limit):
+                continue
+            if budget is None:
+                budget = available_bytes(limit, held_bytes)
+            if held_bytes * factor > budget:
+                yield from self._compute_on_disk(operator, chain(pop_all(held), remaining), limit, run)
+                return
+        yield from operator.compute_rows(pop_all(held), run, limited=False)
+
+    def _compute_on_disk(
+        self, operator: Operator, batches: Iterator[pa.RecordBatch], limit: int, run: Run
+    ) -> Iterator[pa.RecordBatch]:
+        options = replace(self.options, memory_limit=limit)
+        keys = self._shared_keys(operator) if self.divisions < _MAX_DIVISIONS else []
+        if keys and not any(has_dictionary(t) for t in (*self.schema.types, *operator.schema.types)):
+            yield from self._compute_divided(operator, batches, keys, options, limit, run)
+            return
+        sorting = stream_operator(self.plan, self.schema, options, True, keeps_row_order=True)
+        yield from sorting.compute_rows(batches, run)
+
+    def _shared_keys(self, operator: Operator) -> list[int]:
+        """List the keys by which all calls partition, as columns of the first level's input."""
+        keys = set.intersection(*(set(call.partition_by) for step in self.plan.computes() for call in step.calls))
+        return [i for i, name in enumerate(operator.levels[0].step.names) if name in keys]
+
+    def _compute_divided(
+        self,
+        operator: Operator,
+        batches: Iterator[pa.RecordBatch],
+        keys: list[int],
+        options: Options,
+        limit: int,
+        run: Run,
+    ) -> Iterator[pa.RecordBatch]:
+        """Compute a part of the partitions after another, and return the rows in their order."""
+        chosen = self.plan.project.columns
+        width = self.plan.width
+        own, read = self.plan.only([name for name, i in chosen if i >= width])
+        own_schema = pa.schema([self.schema.field(i) for i in read], metadata=self.schema.metadata)
+        part_operator = _operator(own, own_schema, options, True, None, Operator, self.divisions + 1)
+        schema = operator.schema
+        results = [place for place, (_, i) in enumerate(own.project.columns) if i >= own.width]
+        passed = sorted({i for _, i in chosen if i < width})
+        rows: HashPartitions | None = None
+        limit = available_bytes(limit)
+        for batch, checked in operator.levels[0].checked_batches(batches, run):
+            if rows is None:  # columns that no call reads may have come with other types than declared
+                types = batch.schema.types
+                fields = [f if i >= width else f.with_type(types[i]) for f, (_, i) in zip(schema, chosen, strict=True)]
+                schema = pa.schema(fields, metadata=schema.metadata)
+                own_schema = pa.schema([f.with_type(types[i]) for f, i in zip(own_schema, read, strict=True)])
+                rows = HashPartitions(checked.schema, keys, read, passed, limit, options.spill_dir)
+            with run.stage("divide"):
+                rows.push(checked)
+        if rows is None:
+            return
+        with run.stage("divide"):
+            run.metrics.spilled_bytes += rows.finish()
+        for part in range(HashPartitions.COUNT):
+            incoming = (_with_types(batch, own_schema) for batch in _part_batches(rows, part))
+            for out in part_operator.compute_beyond_memory(incoming, run):
+                with run.stage("divide"):
+                    rows.push_results(out.select(results))
+            run.metrics.spilled_bytes += rows.end_part()
+        places = {i: place for place, i in enumerate(passed)}
+        made = iter(range(len(passed), len(passed) + len(results)))
+        order = [places[i] if i < width else next(made) for _, i in chosen]
+        for batch in run.time_items("divide", read_batches(rows)):
+            yield _with_types(batch.select(order), schema)
+
+
+def _part_batches(rows: HashPartitions, part: int) -> Iterator[pa.RecordBatch]:
+    while (batch := rows.next_of_part(part)) is not None:
+        yield pa.record_batch(batch)
+
+
+def _with_types(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    """Return a batch with its text as text again, which may have passed as bytes."""
+    columns = [c if c.type == t else c.view(t) for c, t in zip(batch.columns, schema.types, strict=True)]
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
