@@ -11,7 +11,6 @@ Beside windrow's limit, what matters is how the file is read and written:
 - ``pre_buffer=False``, or whole row groups are read ahead. ``pyarrow.dataset`` reads several of them at once.
 - Each ``write_batch`` makes a row group, and tiny ones are slow to read: gather batches first. What is gathered is held
   twice while it is written.
-- Rows leave in the order of the windows, not in that of the file.
 """
 
 from __future__ import annotations

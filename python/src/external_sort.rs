@@ -3,29 +3,19 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use arrow_array::{ArrayRef, Int64Array, RecordBatch};
-use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use arrow_array::Int64Array;
+use arrow_schema::SchemaRef;
 use pyo3::prelude::*;
-use pyo3_arrow::{PyRecordBatch, PySchema};
-use windrow::{Error, ExternalSort, SortKey, SortedBatches, SpilledBatches};
+use pyo3_arrow::{PyArray, PyRecordBatch, PySchema};
+use windrow::{ExternalSort, SortKey, SortedBatches, SpilledBatches};
 
 use crate::detached::{Signals, run_detached};
 use crate::error::raise;
 
-/// The batch with an additional last column of row numbers, from `first` on.
+/// The numbers of `rows` rows, from `first` on.
 #[pyfunction]
-pub(crate) fn numbered(py: Python<'_>, batch: PyRecordBatch, name: &str, first: i64) -> PyResult<PyRecordBatch> {
-    let batch = batch.into_inner();
-    run_detached(py, || {
-        let schema = batch.schema();
-        let numbers = Int64Array::from_iter_values((first..).take(batch.num_rows()));
-        let field = Arc::new(Field::new(name, DataType::Int64, false));
-        let fields: Vec<_> = schema.fields().iter().cloned().chain([field]).collect();
-        let columns = batch.columns().iter().cloned().chain([Arc::new(numbers) as ArrayRef]).collect();
-        let schema = Schema::new_with_metadata(fields, schema.metadata().clone());
-        RecordBatch::try_new(Arc::new(schema), columns).map_err(Error::from)
-    })
-    .map(PyRecordBatch::new)
+pub(crate) fn row_numbers(first: i64, rows: usize) -> PyArray {
+    PyArray::from_array_ref(Arc::new(Int64Array::from_iter_values((first..).take(rows))))
 }
 
 /// An external sort.

@@ -51,6 +51,6 @@ fn _windrow(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(catalog::functions, module)?)?;
     module.add_function(wrap_pyfunction!(catalog::strategies, module)?)?;
     module.add_function(wrap_pyfunction!(keep_at_most, module)?)?;
-    module.add_function(wrap_pyfunction!(external_sort::numbered, module)?)?;
+    module.add_function(wrap_pyfunction!(external_sort::row_numbers, module)?)?;
     Ok(())
 }

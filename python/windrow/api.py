@@ -104,10 +104,10 @@ def with_columns(
         Calls such as ``wr.sum("x").over(w)``, SQL strings such as ``"sum(x) OVER (PARTITION BY k) AS s"``, on Spark
         also PySpark Columns such as ``F.col("x") - F.lag("x").over(window)``, and dicts of names to any of these.
     sort
-        For readers, ``True`` reads and sorts all batches; if they exceed ``memory_limit``, they are sorted on disk and
-        returned in the order of the windows. Otherwise the rows must be grouped by the partition keys and sorted by the
-        order keys, and the result is a stream. For frames in memory, ``False`` checks that the rows are in that order.
-        For Spark, ``False`` declares that every Spark partition is grouped and sorted already, so there is no exchange
+        For readers, ``True`` reads all batches, in any order, and returns them in that order; rows beyond
+        ``memory_limit`` are computed on disk. Otherwise the rows must be grouped by the partition keys and sorted by
+        the order keys, and the result is a stream. For frames in memory, ``False`` checks that the rows are in that
+        order. For Spark, ``False`` declares that every Spark partition is grouped and sorted already, so there is no exchange
         and no sort. ``"spark"`` lets Spark sort the rows, so that windrow holds only the rows that frames need.
     engine
         For Spark: ``"auto"``, ``"windrow"`` or ``"spark"``. The default is the setting of that name
@@ -518,8 +518,8 @@ def operator(
         ``False``: the rows must be grouped by the partition keys and sorted by the order keys. Each row is returned as
         soon as no later row can change its results, and only the rows that frames need are held. A row out of order is
         an ``OrderError``. ``True``: all batches are read and sorted. They are returned in input order, with the new
-        columns. If they exceed ``memory_limit``, they are sorted on disk, in ``spill_dir``, and returned in the order
-        of the windows. ``None``: ``True`` in a Spark task, ``False`` elsewhere.
+        columns. Rows beyond ``memory_limit`` are computed on disk, in ``spill_dir``. ``None``: ``True`` in a Spark
+        task, ``False`` elsewhere.
     state
         For rows that come in several runs, such as one a day: ``"new"`` before the first, and then the bytes of
         :attr:`Operator.state` after the runs so far. A run's results are those of one run over all rows, apart from

@@ -244,6 +244,9 @@ impl HashPartitions {
     /// As for `push`.
     pub fn finish(&mut self) -> Result<u64> {
         self.spill()?;
+        for part in &mut self.parts {
+            part.places = Vec::new();
+        }
         Ok(self.input.spilled + self.in_order.finish()?)
     }
 

@@ -19,9 +19,9 @@ import pyarrow as pa
 
 from .._model.names import unused_name
 from .._plan.bound import BoundCall
-from .._windrow import numbered
+from .._windrow import row_numbers
 from ..settings import Options
-from .memory import release_unused
+from .memory import release_unused, releasing
 from .native import make_plan
 from .run_metrics import Run
 from .sectioned import ExchangeSummaries, compute_sections, only_local_summaries, read_batches, summarise_sections
@@ -36,9 +36,6 @@ ROW_NUMBER = "__windrow_position"
 
 # The smallest memory limit of a step, in bytes: some batches.
 _MIN_STEP_BYTES = 1 << 20
-
-# Rows of output after which allocators are asked to release unused memory.
-_TRIM_EVERY_ROWS = 1 << 18
 
 
 def compute_external(
@@ -106,15 +103,9 @@ def compute_external(
         batches = _compute_order_group(batches, group, options, sort_limit, run, exchange, last_key, kept, number)
     computed_calls = [i for members, _ in sorts for i in members]
     result_positions = [computed_calls.index(i) - len(calls) for i in range(len(calls))]
-    rows_since_trim = 0
-    for batch in batches:
-        chosen = [*range(width), *(batch.num_columns + i for i in result_positions)]
-        rows_since_trim += batch.num_rows
-        yield batch.select(chosen)
+    for batch in releasing(batches):
+        yield batch.select([*range(width), *(batch.num_columns + i for i in result_positions)])
         del batch
-        if rows_since_trim >= _TRIM_EVERY_ROWS:
-            release_unused()
-            rows_since_trim = 0
 
 
 def summarise_external(
@@ -200,9 +191,10 @@ def with_row_numbers(batches: Iterable[pa.RecordBatch], name: str) -> Iterator[p
     pyarrow.RecordBatch
         The batches, with that column.
     """
-    rows = 0
+    rows, field = 0, pa.field(name, pa.int64(), nullable=False)
     for batch in batches:
-        yield pa.record_batch(numbered(batch, name, rows))
+        numbers = pa.array(row_numbers(rows, batch.num_rows))
+        yield pa.RecordBatch.from_arrays([*batch.columns, numbers], schema=batch.schema.append(field))
         rows += batch.num_rows
 
 

@@ -121,6 +121,7 @@ class Level:
         self._width = len(schema)
         #: The schema of the incoming batches, without the row numbers that this level adds.
         self.incoming_schema = pa.schema(list(schema)[:-1], metadata=schema.metadata) if adds_row_number else schema
+        self._without_nulls = [i for i, f in enumerate(self.incoming_schema) if not f.nullable]
         self._comparison_only = comparison_only_columns(step.calls)
         refuse_cross_row(self.scalars, "one batch of the stream at a time")
         refuse_nested_runs(schema, spills=options.memory_limit is not None or spills)
@@ -129,7 +130,13 @@ class Level:
         self._empty = self._make_input(columns, 0, Checker()).schema
         #: The columns that the calls read and that hold ordered categories, with their names for messages.
         self._categories = {**ordered_columns(self._empty), **self._ordered}
+        is_flat = not any(t.num_fields or pa.types.is_dictionary(t) for t in self._empty.types)
+        self._no_dictionaries = Dictionaries(self._empty, step.calls) if is_flat else None
         self.new_fields = self._dictionaries().result_fields(output_fields(self._plan()))
+        # Types within others come with other metadata from run to run, and lists may be views.
+        self._has_fixed_results = is_flat and not any(f.type.num_fields for f in self.new_fields)
+        self._last_checked: tuple[pa.Schema, pa.Schema] | None = None
+        self._last_output: tuple[pa.Schema, pa.Schema] | None = None
         #: The output columns that hold ordered categories although their types do not say so.
         self.ordered = self._ordered | ordered_results(step.calls, self.new_fields, self._categories)
 
@@ -162,6 +169,8 @@ class Level:
         return kept_plan(schema or self._empty, self.step.calls, options or self._options, self._categories)
 
     def _dictionaries(self, kept: LevelState | None = None) -> Dictionaries:
+        if self._no_dictionaries is not None:
+            return self._no_dictionaries
         dictionaries = Dictionaries(self._empty, self.step.calls)
         if kept is not None:
             dictionaries.remember(kept.dictionaries)
@@ -171,21 +180,15 @@ class Level:
         """Summarise rows for tasks with other rows of the same partitions: one summary per section, in order."""
         options = self._task_options()
         checker = Checker()
-        rows = (self._stream_input(batch, run, checker) for batch in self._unify_schema(batches))
+        rows = (self._stream_input(batch, run, checker) for batch in self.checked(batches))
         return summarise_external(rows, self.step.calls, options, task_limit(options), run)
 
-    def checked_batches(
+    def with_scalars(
         self, batches: Iterable[pa.RecordBatch], run: Run
     ) -> Iterator[tuple[pa.RecordBatch, pa.RecordBatch]]:
-        """Check batches, which get the declared types in the columns read here.
-
-        Yields
-        ------
-        tuple
-            A batch; and the same with the evaluated scalars, where text that is not read here is binary.
-        """
+        """Yield checked batches, each also with the evaluated scalars, where text that is not read is binary."""
         checker = Checker()
-        for batch in self._unify_schema(batches):
+        for batch in batches:
             yield batch, self._stream_input(batch, run, checker)
 
     def kept_plan_in_words(self) -> tuple[dict[str, list[str]], int]:
@@ -216,17 +219,20 @@ class Level:
         exchange: ExchangeSummaries | None,
         kept: LevelState | None = None,
         *,
-        limited: bool = True,
+        fit: bool = False,
+        is_checked: bool = False,
     ) -> Iterator[pa.RecordBatch]:
         """Compute the calls.
 
         ``exchange``, if set, exchanges summaries with tasks that hold other rows. ``kept``, if set, is what is kept of
-        earlier rows; at the end it is what to keep of these as well. Without ``limited`` all rows fit in memory.
+        earlier rows; at the end it is what to keep of these as well. ``fit`` says that all rows fit in memory, and
+        ``is_checked`` that the batches come from :meth:`checked`.
         """
         options = self._task_options()
-        if not limited and options.memory_limit is not None:
+        if fit and options.memory_limit is not None:
             options = replace(options, memory_limit=None)
-        batches = self._unify_schema(batches)
+        if not is_checked:
+            batches = self.checked(batches)
         if self._adds_row_number and self._row_number_column is not None:
             batches = with_row_numbers(batches, self._row_number_column)
         if exchange is not None:
@@ -417,13 +423,19 @@ class Level:
 
     def _output_schema(self, input_schema: pa.Schema, plan: Plan | None = None) -> pa.Schema:
         """Return the output schema; columns that pass through keep their fields."""
+        last = self._last_output
+        if last is not None and last[0].equals(input_schema, check_metadata=True):
+            return last[1]
         new = self.new_fields
-        if plan is not None:
+        if plan is not None and not self._has_fixed_results:
             result_fields = self._dictionaries().result_fields(output_fields(plan))
             new = [f.with_type(m.type) for f, m in zip(new, result_fields, strict=True)]
         old = list(input_schema)
         fields = [self._working_column(old, new, index).with_name(name) for name, index in self.project.columns]
-        return pa.schema(fields, metadata=input_schema.metadata)
+        schema = pa.schema(fields, metadata=input_schema.metadata)
+        if self._has_fixed_results:
+            self._last_output = (input_schema, schema)
+        return schema
 
     def _with_scalars(
         self,
@@ -465,7 +477,8 @@ class Level:
     def _input_table(self, batch: pa.RecordBatch, run: Run, checker: Checker) -> pa.Table:
         table = self._make_input(self._with_scalars(batch, run, checker), batch.num_rows, checker)
         checker.end_batch(batch.num_rows)
-        return table.cast(self._empty) if table.schema.types != self._empty.types else table
+        same = table.schema.equals(self._empty) or table.schema.types == self._empty.types
+        return table if same else table.cast(self._empty)
 
     def _stream_input(self, batch: pa.RecordBatch, run: Run | None, checker: Checker) -> pa.RecordBatch:
         """Return a batch with all columns and the evaluated scalars, as the native stream takes it.
@@ -493,22 +506,14 @@ class Level:
             arrays, fields = [pa.nulls(batch.num_rows)], [pa.field(ROW_PLACEHOLDER, pa.null())]
         return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
 
-    def _unify_schema(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def checked(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Check batches and cast them to one schema: the first batch's, with the declared types for columns read."""
         schema: pa.Schema | None = None
         checker = Checker()  # counts the rows before each batch
         for batch in batches:
             self._check(batch, checker)
             if schema is None:
-                incoming_schema = self.incoming_schema
-                read = set(self.step.reads)
-                fields = [
-                    pa.field(f.name, pa.null())
-                    if i in self._unused_columns
-                    else f.with_nullable(d.nullable).with_type(d.type if i in read else f.type)
-                    for i, (f, d) in enumerate(zip(batch.schema, incoming_schema, strict=True))
-                ]
-                schema = pa.schema(fields, metadata=batch.schema.metadata)
+                schema = self._checked_schema(batch.schema)
             incoming = batch.columns
             columns = [
                 pa.nulls(batch.num_rows) if i in self._unused_columns else with_buffers(c)
@@ -523,9 +528,22 @@ class Level:
             checker.end_batch(batch.num_rows)
             yield batch
 
+    def _checked_schema(self, schema: pa.Schema) -> pa.Schema:
+        last = self._last_checked
+        if last is not None and last[0].equals(schema, check_metadata=True):
+            return last[1]
+        read = set(self.step.reads)
+        fields = [
+            pa.field(f.name, pa.null())
+            if i in self._unused_columns
+            else f.with_nullable(d.nullable).with_type(d.type if i in read else f.type)
+            for i, (f, d) in enumerate(zip(schema, self.incoming_schema, strict=True))
+        ]
+        self._last_checked = (schema, pa.schema(fields, metadata=schema.metadata))
+        return self._last_checked[1]
+
     def _check(self, batch: pa.RecordBatch, checker: Checker) -> None:
-        fields = list(self.incoming_schema)
-        names = [f.name for f in fields]
+        names = self.incoming_schema.names
         if batch.schema.names != names:
             raise DataError(
                 f"a batch came with the columns {batch.schema.names}, but the operator was made for {names}"
@@ -541,11 +559,12 @@ class Level:
             for name, column in zip(names, batch.columns, strict=True):
                 checker.validated(column, name, text=False)
             raise DataError(f"a batch came broken: {error}") from None
-        for field, column in zip(fields, batch.columns, strict=True):
-            if not field.nullable and column.null_count:
+        for i in self._without_nulls:
+            column = batch.column(i)
+            if column.null_count:
                 row = pc.index(column.is_null(), True).as_py() + checker.rows
                 raise DataError(
-                    f"column {field.name!r} came with nulls, the first at row {row}, and was declared to have none"
+                    f"column {names[i]!r} came with nulls, the first at row {row}, and was declared to have none"
                 )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -26,6 +26,7 @@ __all__ = [
     "least_available",
     "process_memory",
     "release_unused",
+    "releasing",
     "task_limit",
 ]
 
@@ -38,6 +39,9 @@ SPLIT_TASK_LIMIT = 896 << 20
 
 # The bytes of a string view.
 _VIEW_BYTES = 16
+
+# Rows after which allocators are asked to release unused memory.
+_TRIM_EVERY_ROWS = 1 << 18
 
 # The fraction of the limit that may be retained for later allocations.
 _RETAINED_DIVISOR = 32
@@ -53,6 +57,29 @@ def release_unused() -> None:
     """
     pa.default_memory_pool().release_unused()
     _trim()(0)
+
+
+def releasing(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield batches, and release unused memory now and then.
+
+    Parameters
+    ----------
+    batches
+        Batches that are computed when they are asked for.
+
+    Yields
+    ------
+    pyarrow.RecordBatch
+        Each, in order.
+    """
+    rows = 0
+    for batch in batches:
+        rows += batch.num_rows
+        yield batch
+        del batch
+        if rows >= _TRIM_EVERY_ROWS:
+            release_unused()
+            rows = 0
 
 
 @cache

@@ -8,7 +8,7 @@ batches -> held up to the limit                                 -> computed in m
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -20,7 +20,15 @@ from .._windrow import HashPartitions
 from ..exceptions import UnsupportedError
 from ..settings import Options
 from .level import pop_all
-from .memory import SORT_MEMORY_FACTOR, available_bytes, batch_bytes, default_limit, least_available
+from .memory import (
+    SORT_MEMORY_FACTOR,
+    available_bytes,
+    batch_bytes,
+    default_limit,
+    least_available,
+    release_unused,
+    releasing,
+)
 from .native import refuse_nested_runs
 from .run_metrics import Run
 from .sectioned import read_batches
@@ -44,8 +52,9 @@ def operator_in_row_order(
 ) -> Operator:
     """Make an operator whose rows leave in the order in which they came, however many there are.
 
-    Without ``memory_limit`` the limit is half of the memory that the process may use. In a Spark task, rows beyond its
-    limit leave in the order of the windows.
+    Without ``memory_limit`` the limit is half of the memory that the process may use. Two kinds of rows beyond it leave
+    in the order of the windows, and have no limit without ``memory_limit``: those of a Spark task, and those with
+    dictionary columns or run ends within other types.
 
     Parameters
     ----------
@@ -80,14 +89,19 @@ def _operator(
     divisions: int,
 ) -> Operator:
     operator = stream_operator(plan, schema, options, sort, host_schema, operator_class=operator_class)
-    if not sort or not operator.levels:
-        return operator
-    try:
-        refuse_nested_runs(schema, spills=True)
-    except UnsupportedError:  # without memory_limit these rows stay in memory
-        return operator
-    operator.beyond_memory = _OnDisk(plan, schema, options, divisions)
+    if sort and operator.levels and _keeps_on_disk((schema, operator.schema)):
+        operator.beyond_memory = _OnDisk(plan, schema, options, divisions)
     return operator
+
+
+def _keeps_on_disk(schemas: Sequence[pa.Schema]) -> bool:
+    """Whether rows come back from files as they were, which dictionaries of each batch and some run ends do not."""
+    try:
+        for schema in schemas:
+            refuse_nested_runs(schema, spills=True)
+    except UnsupportedError:
+        return False
+    return not any(has_dictionary(t) for schema in schemas for t in schema.types)
 
 
 @dataclass(frozen=True)
@@ -106,27 +120,30 @@ class _OnDisk:
             yield from operator.compute_rows(batches, run)
             return
         factor = SORT_MEMORY_FACTOR * len(operator.levels)
+        held, most, held_bytes, seen = deque[pa.RecordBatch](), 0, 0, set[int]()
         budget = None
-        held, held_bytes, seen = deque[pa.RecordBatch](), 0, set[int]()
-        remaining = iter(batches)
+        remaining = operator.levels[0].checked(batches)
         for batch in remaining:
             held.append(batch)
-            held_bytes += batch_bytes(batch, seen)
-            if held_bytes * factor <= least_available(limit):
-                continue
             if budget is None:
+                most += batch.get_total_buffer_size()  # takes little time, and counts what slices share each time
+                if most * factor <= least_available(limit):
+                    continue
+                held_bytes = sum(batch_bytes(one, seen) for one in held)
                 budget = available_bytes(limit, held_bytes)
+            else:
+                held_bytes += batch_bytes(batch, seen)
             if held_bytes * factor > budget:
                 yield from self._compute_on_disk(operator, chain(pop_all(held), remaining), limit, run)
                 return
-        yield from operator.compute_rows(pop_all(held), run, limited=False)
+        yield from operator.compute_rows(pop_all(held), run, fit=True)
 
     def _compute_on_disk(
         self, operator: Operator, batches: Iterator[pa.RecordBatch], limit: int, run: Run
     ) -> Iterator[pa.RecordBatch]:
         options = replace(self.options, memory_limit=limit)
         keys = self._shared_keys(operator) if self.divisions < _MAX_DIVISIONS else []
-        if keys and not any(has_dictionary(t) for t in (*self.schema.types, *operator.schema.types)):
+        if keys:
             yield from self._compute_divided(operator, batches, keys, options, limit, run)
             return
         sorting = stream_operator(self.plan, self.schema, options, True, keeps_row_order=True)
@@ -157,30 +174,32 @@ class _OnDisk:
         passed = sorted({i for _, i in chosen if i < width})
         rows: HashPartitions | None = None
         limit = available_bytes(limit)
-        for batch, checked in operator.levels[0].checked_batches(batches, run):
+        for batch, whole in operator.levels[0].with_scalars(batches, run):
             if rows is None:  # columns that no call reads may have come with other types than declared
                 types = batch.schema.types
                 fields = [f if i >= width else f.with_type(types[i]) for f, (_, i) in zip(schema, chosen, strict=True)]
                 schema = pa.schema(fields, metadata=schema.metadata)
                 own_schema = pa.schema([f.with_type(types[i]) for f, i in zip(own_schema, read, strict=True)])
-                rows = HashPartitions(checked.schema, keys, read, passed, limit, options.spill_dir)
+                rows = HashPartitions(whole.schema, keys, read, passed, limit, options.spill_dir)
             with run.stage("divide"):
-                rows.push(checked)
+                rows.push(whole)
         if rows is None:
             return
         with run.stage("divide"):
             run.metrics.spilled_bytes += rows.finish()
+        release_unused()  # what reading needed
         for part in range(HashPartitions.COUNT):
             incoming = (_with_types(batch, own_schema) for batch in _part_batches(rows, part))
-            for out in part_operator.compute_beyond_memory(incoming, run):
+            for out in releasing(part_operator.compute_beyond_memory(incoming, run)):
                 with run.stage("divide"):
                     rows.push_results(out.select(results))
             run.metrics.spilled_bytes += rows.end_part()
         places = {i: place for place, i in enumerate(passed)}
         made = iter(range(len(passed), len(passed) + len(results)))
         order = [places[i] if i < width else next(made) for _, i in chosen]
-        for batch in run.time_items("divide", read_batches(rows)):
+        for batch in releasing(run.time_items("divide", read_batches(rows))):
             yield _with_types(batch.select(order), schema)
+            del batch
 
 
 def _part_batches(rows: HashPartitions, part: int) -> Iterator[pa.RecordBatch]:

@@ -65,10 +65,10 @@ class Metrics:
     spilled_bytes
         What was written to files because of ``memory_limit``, what was written again included.
     seconds
-        Seconds by stage. ``read``: waiting for the input. ``evaluate``: expressions, by Polars. ``sort``: sorting
-        beyond the memory limit, its files included. ``spill``: other files. ``summarise``: what sections tell each
-        other. ``exchange``: waiting for other tasks' sections. ``answer``: the calls, and all else; in memory also the
-        sort.
+        Seconds by stage. ``read``: waiting for the input. ``evaluate``: expressions, by Polars. ``divide`` and
+        ``sort``: dividing and sorting beyond the memory limit, their files included. ``spill``: other files.
+        ``summarise``: what sections tell each other. ``exchange``: waiting for other tasks' sections. ``answer``: the
+        calls, and all else; in memory also the sort.
     elapsed
         Seconds from first to last, those included in which the caller had the batches.
     peak_bytes

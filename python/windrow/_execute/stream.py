@@ -275,7 +275,7 @@ class Operator:
         return run.metrics.rows, summaries
 
     def _compute_batches(self, batches: Iterable[pa.RecordBatch], run: Run) -> Iterator[pa.RecordBatch]:
-        if self._kept is not None or spark_task() is not None:
+        if self._kept is not None or self.exchange is not None or spark_task() is not None:
             computed = self.compute_rows(batches, run)
         else:
             computed = self.compute_beyond_memory(batches, run)
@@ -288,13 +288,17 @@ class Operator:
         return self.beyond_memory.compute(self, batches, run)
 
     def compute_rows(
-        self, batches: Iterable[pa.RecordBatch], run: Run, *, limited: bool = True
+        self, batches: Iterable[pa.RecordBatch], run: Run, *, fit: bool = False
     ) -> Iterator[pa.RecordBatch]:
-        """Compute level by level; beyond a limit, each sorts the rows, which then leave in that order."""
+        """Compute level by level. Each may sort rows on disk, which leave in that order, but not rows that ``fit``.
+
+        Those are checked batches of the first level, and fit in memory.
+        """
         before = self._kept
         kept = [level.copy() for level in before or ()]
         for number, level in enumerate(self.levels):
-            batches = level.compute(batches, run, self.exchange, kept[number] if kept else None, limited=limited)
+            last = kept[number] if kept else None
+            batches = level.compute(batches, run, self.exchange, last, fit=fit, is_checked=fit and not number)
         computed = iter(batches) if self.last is None else self.last.compute(batches, run)
         if before is not None:
             computed = self._keeping(computed, before, kept)

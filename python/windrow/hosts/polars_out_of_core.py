@@ -1,6 +1,6 @@
-"""LazyFrames larger than memory: a source of batches that an operator computes, sorted on disk beyond the memory limit.
+"""LazyFrames larger than memory: a source of batches that an operator computes, on disk beyond the memory limit.
 
-    the frame's batches (Polars' streaming engine) -> operator: sort, spill, compute, back in input order -> IO source
+    the frame's batches (Polars' streaming engine) -> operator: compute, in memory or on disk -> IO source
 
 Polars asks the source for the columns that are read, for rows by a condition, or for the first rows. Calls and columns
 that nobody reads are left out, and a condition on keys by which all calls partition goes below the windows.
@@ -94,7 +94,7 @@ def choose_way(frame: pl.LazyFrame, plan: StepPlan, options: Options, *, presort
         operator = _operator(frame, plan, options, presorted=presorted)
     except WindrowError as error:
         return _in_memory(options, presorted, f"batches cannot be computed: {error}")
-    how = "in their order" if presorted else f"sorted on disk beyond {size_text(limit)}"
+    how = "in their order" if presorted else f"on disk beyond {size_text(limit)}"
     return Way(operator, options, presorted, f"the rows are computed in batches, {how}: {reason}")
 
 
