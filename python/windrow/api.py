@@ -107,8 +107,9 @@ def with_columns(
         For readers, ``True`` reads all batches, in any order, and returns them in that order; rows beyond
         ``memory_limit`` are computed on disk. Otherwise the rows must be grouped by the partition keys and sorted by
         the order keys, and the result is a stream. For frames in memory, ``False`` checks that the rows are in that
-        order. For Spark, ``False`` declares that every Spark partition is grouped and sorted already, so there is no exchange
-        and no sort. ``"spark"`` lets Spark sort the rows, so that windrow holds only the rows that frames need.
+        order. For Spark, ``False`` declares that every Spark partition is grouped and sorted already, so there is no
+        exchange and no sort. ``"spark"`` lets Spark sort the rows, so that windrow holds only the rows that frames
+        need.
     engine
         For Spark: ``"auto"``, ``"windrow"`` or ``"spark"``. The default is the setting of that name
         (:func:`windrow.config`). To add a column of this name, use a dict.

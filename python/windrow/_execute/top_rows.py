@@ -7,7 +7,7 @@ from typing import Final
 import pyarrow as pa
 
 from .._plan.steps import Compute, Project, StepPlan
-from ..settings import Options, current
+from ..settings import Options
 from .dictionaries import Dictionaries
 from .in_memory import ArrowRunner, WorkingColumns
 from .native import kept_plan
@@ -21,7 +21,7 @@ __all__ = ["top_rows"]
 _MIN_ROWS: Final = 10_000
 
 
-def top_rows(working: WorkingColumns, plan: StepPlan, most: int, counted: str) -> pa.Array | None:
+def top_rows(working: WorkingColumns, plan: StepPlan, most: int, counted: str, options: Options) -> pa.Array | None:
     """Find the rows that may be among the first of their partition.
 
     Parameters
@@ -34,6 +34,8 @@ def top_rows(working: WorkingColumns, plan: StepPlan, most: int, counted: str) -
         How many there are to be at least.
     counted
         What is counted up to ``most``: ``"rows"`` (as by row_number), ``"peers"`` (rank) or ``"values"`` (dense_rank).
+    options
+        The settings in force.
 
     Returns
     -------
@@ -42,7 +44,7 @@ def top_rows(working: WorkingColumns, plan: StepPlan, most: int, counted: str) -
     """
     if working.rows < _MIN_ROWS:
         return None
-    return run_steps(_TopRows(current(), most, counted), working, plan)
+    return run_steps(_TopRows(options, most, counted), working, plan)
 
 
 class _TopRows(ArrowRunner["pa.Array | None"]):

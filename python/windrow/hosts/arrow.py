@@ -98,7 +98,7 @@ class ArrowHost(QueryHost):
     def top_rows(self, frame: pa.Table, plan: StepPlan, most: int, counted: str) -> pa.Table | None:
         """Leave out rows behind the first ``most`` of each partition."""
         working = WorkingColumns(frame.columns, frame.num_columns, frame.num_rows, frame.schema)
-        rows = top_rows(working, plan, most, counted)
+        rows = top_rows(working, plan, most, counted, current())
         return None if rows is None else _take_rows(frame, rows)
 
     def null_row(self, frame: pa.Table) -> pa.Table:

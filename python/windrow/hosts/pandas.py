@@ -164,7 +164,7 @@ class PandasHost(QueryHost):
     def top_rows(self, frame: Any, plan: StepPlan, most: int, counted: str) -> Any:
         """Leave out rows behind the first ``most`` of each partition."""
         columns = _Columns(frame, plan.columns[: plan.width], compared=_compared(plan))
-        rows = top_rows(WorkingColumns(columns, plan.width, len(frame)), plan, most, counted)
+        rows = top_rows(WorkingColumns(columns, plan.width, len(frame)), plan, most, counted, current())
         return None if rows is None else frame.iloc[rows.to_numpy()]
 
     def null_row(self, frame: Any) -> Any:

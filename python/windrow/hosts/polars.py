@@ -19,7 +19,7 @@ from ..exceptions import SpecError
 from ..settings import current
 from .base import ComputeArguments, FrameSchema
 from .explanation import Explanation
-from .polars_lazy import condition_of, filter_below, run_lazy
+from .polars_lazy import condition_of, filter_below, keep_top_rows, run_lazy
 from .polars_out_of_core import choose_way
 from .polars_rows import columns_and_other_rows
 from .polars_steps import PolarsRunner, Working, arrow_schema
@@ -186,13 +186,13 @@ class PolarsHost(QueryHost):
         return pl.concat(frames, how="vertical_relaxed") if len(frames) > 1 else frames[0]
 
     def top_rows(self, frame: Any, plan: StepPlan, most: int, counted: str) -> Any:
-        """Leave out rows behind the first ``most`` of each partition; of a LazyFrame none, as it has no rows yet."""
+        """Leave out rows behind the first ``most`` of each partition; of a LazyFrame when it is collected."""
         import polars as pl
 
         if _is_lazy(frame):
-            return None
+            return keep_top_rows(frame, plan, most, counted)
         columns = {i: pa.chunked_array(frame.to_series(i)) for i in plan.columns_computed_from()}
-        rows = top_rows(WorkingColumns(columns, plan.width, frame.height), plan, most, counted)
+        rows = top_rows(WorkingColumns(columns, plan.width, frame.height), plan, most, counted, current())
         return None if rows is None else frame[pl.Series(rows)]
 
     def null_row(self, frame: Any) -> Any:

@@ -13,9 +13,13 @@ import weakref
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import pyarrow as pa
+
 from .._execute.evaluate import Expressions, polars_errors_translated
+from .._execute.in_memory import WorkingColumns
 from .._execute.run_metrics import Run, current_reporter, measure
 from .._execute.steps import run_steps
+from .._execute.top_rows import top_rows
 from .._model.calls import Call, Derived
 from .._model.expressions import HostExpression, Scalar, selected
 from .._model.names import unused_name
@@ -33,7 +37,7 @@ from .polars_steps import PolarsRunner, Working, column_named, refuse_repeated, 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["condition_of", "expression_of", "filter_below", "run_lazy"]
+__all__ = ["condition_of", "expression_of", "filter_below", "keep_top_rows", "run_lazy"]
 
 
 class _Origin(NamedTuple):
@@ -138,6 +142,46 @@ def filter_below(frame: pl.LazyFrame, condition: Scalar) -> pl.LazyFrame | None:
     if below is None:
         below = origin.frame.filter(condition_of(origin.frame, condition, origin.options))
     return run_lazy(below, plan, presorted=origin.presorted)
+
+
+def keep_top_rows(frame: pl.LazyFrame, plan: StepPlan, most: int, counted: str) -> pl.LazyFrame | None:
+    """Filter a LazyFrame by an expression over the keys of a rank, before its windows.
+
+    Parameters
+    ----------
+    frame
+        The frame.
+    plan
+        The plan of the rank's call.
+    most
+        How many rows of each partition are kept at least.
+    counted
+        As for :func:`windrow._execute.top_rows.top_rows`.
+
+    Returns
+    -------
+    polars.LazyFrame or None
+        The other rows; None if the rows are computed in batches, or the call has no keys.
+    """
+    import polars as pl
+
+    positions, options = plan.columns_computed_from(), current()
+    if not positions or choose_way(frame, plan, options, presorted=False).operator is not None:
+        return None
+
+    def mark(series: Sequence[pl.Series]) -> pl.Series:
+        rows = len(series[0])
+        columns = {i: pa.chunked_array(one) for i, one in zip(positions, series, strict=True)}
+        try:
+            found = top_rows(WorkingColumns(columns, plan.width, rows), plan, most, counted, options)
+        except WindrowError as error:
+            raise _same_when_made_anew(error) from error.__cause__
+        kept = pl.repeat(found is None, rows, dtype=pl.Boolean, eager=True)
+        return kept if found is None else kept.scatter(pl.Series(found), True)
+
+    keys = [column_named(plan.names[i]) for i in positions]
+    name = f"windrow: the first {most} by {plan.shown()}"
+    return frame.filter(pl.map_batches(keys, mark, return_dtype=pl.Boolean).alias(name))
 
 
 def _struct(

@@ -1,6 +1,7 @@
 """The rows that a limit on a rank keeps, found without a sort: all of them, and few others."""
 
 import random
+import re
 
 import pyarrow as pa
 import pytest
@@ -10,6 +11,7 @@ from windrow._execute.in_memory import WorkingColumns
 from windrow._execute.top_rows import top_rows
 from windrow._parse.items import read_items
 from windrow._plan.bind import plan_steps
+from windrow.settings import current
 
 COUNTED = {"row_number": "rows", "rank": "peers", "dense_rank": "values"}
 KEYS = {  # and how many rows beyond the limit may be kept, as a share of all
@@ -49,7 +51,7 @@ def test_no_row_is_missing(partition, threads):
                     plan = plan_steps(read_items([call], {}, names, selecting=True), names, selecting=True)
                     with wr.config(threads=threads):
                         working = WorkingColumns(table.columns, len(names), rows, table.schema)
-                        found = top_rows(working, plan, most, counted)
+                        found = top_rows(working, plan, most, counted, current())
                         ranks = wr.select(table, call)["r"].to_pylist()
                     expected = [row for row, rank in enumerate(ranks) if rank <= most]
                     if found is None:
@@ -69,4 +71,33 @@ def test_where_sorting_costs_no_more():
     for keys, most in (("PARTITION BY many ORDER BY few", 1), ("ORDER BY few", 2501), ("ORDER BY few", 2000)):
         call = f"row_number() OVER ({keys}) AS r"
         plan = plan_steps(read_items([call], {}, names, selecting=True), names, selecting=True)
-        assert top_rows(WorkingColumns(table.columns, len(names), 10_000, table.schema), plan, most, "rows") is None
+        assert (
+            top_rows(WorkingColumns(table.columns, len(names), 10_000, table.schema), plan, most, "rows", current())
+            is None
+        )
+
+
+@pytest.mark.parametrize("engine", ["in-memory", "streaming"])
+def test_lazy_frames_keep_the_rows_of_frames_in_memory(engine):
+    pl = pytest.importorskip("polars")
+    from polars.testing import assert_frame_equal
+
+    frame = pl.DataFrame(make_table(30_000)).with_row_index("id")
+    compared = 0
+    for keys in KEYS:
+        for function in COUNTED:
+            for partition in ("PARTITION BY k ", ""):
+                for where in ("", "WHERE id % 3 > 0 "):
+                    rank = f"{function}() OVER ({partition}ORDER BY {keys}) AS r"
+                    query = f"SELECT id, odd, {rank} FROM frame {where}QUALIFY r <= 3 ORDER BY id"
+                    lazy = wr.sql(query, frame=frame.lazy())
+                    assert re.search(r"FILTER col\(.*python_udf", lazy.explain()), (
+                        "rows are left out before the windows"
+                    )
+                    expected = wr.sql(query, frame=frame)
+                    assert_frame_equal(lazy.collect(engine=engine), expected)
+                    compared += expected.height
+    assert compared > 1_000
+    with wr.config(memory_limit="1GB"):  # in batches, of which no expression sees all rows
+        lazy = wr.sql("SELECT id FROM frame QUALIFY rank() OVER (PARTITION BY k ORDER BY many) = 1", frame=frame.lazy())
+    assert lazy.collect().height >= frame["k"].n_unique()
