@@ -217,7 +217,7 @@ bench:
 .PHONY: bench-compare
 bench-compare: build
 	@"$(PY)" -m benches.compare $(ARGS)
-	@$(if $(ARGS),,"$(PY)" -m benches.compare.frames)
+	@$(if $(ARGS),,"$(PY)" -m benches.compare.frames && "$(PY)" -m benches.compare.larger_than_memory)
 
 ## bench-spark: windrow inside PySpark beside Spark's own windows, windows without PARTITION BY over all tasks, whole sessions
 .PHONY: bench-spark
@@ -231,6 +231,7 @@ bench-spark: build
 bench-check: build
 	@$(NEED) need_rust; cargo test $(LOCKED) --workspace --benches
 	"$(PY)" -m benches.compare --check --rows 20000 --keys 50 --h2o-rows 20000
+	"$(PY)" -m benches.compare.larger_than_memory --check --rows 1000000 --limit 24000000
 
 ## build: the extension, in release mode, into $(VENV)
 .PHONY: build

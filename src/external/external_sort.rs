@@ -29,7 +29,7 @@ use super::spill_file::{SpillDirectory, SpillFile, SpilledRun};
 use crate::error::Result;
 use crate::util::cancel::Cancel;
 use crate::util::reserve;
-use crate::util::slice_memory::slice_size;
+use crate::util::slice_memory::batch_size;
 
 /// The number of runs that are merged at once.
 const FAN_IN: usize = 64;
@@ -133,7 +133,7 @@ impl ExternalSort {
             return Ok(());
         }
         self.rows += batch.num_rows();
-        self.bytes += batch_bytes(&batch) + batch.num_rows() * SORT_BYTES_PER_ROW;
+        self.bytes += batch_size(&batch) + batch.num_rows() * SORT_BYTES_PER_ROW;
         self.buffered.push(batch);
         if self.bytes > self.limit { self.spill() } else { Ok(()) }
     }
@@ -256,9 +256,4 @@ impl SortedBatches {
             SortedSource::Merged(merge) => merge.next_batch(BATCH_ROWS),
         }
     }
-}
-
-/// The size in bytes of a batch's own rows.
-fn batch_bytes(batch: &RecordBatch) -> usize {
-    batch.columns().iter().map(|column| slice_size(column)).sum()
 }

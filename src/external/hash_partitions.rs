@@ -33,7 +33,7 @@ use super::spilled_batches::SpilledBatches;
 use crate::error::{Error, Result};
 use crate::sort::key_bytes::KeyBytes;
 use crate::util::cancel::Cancel;
-use crate::util::slice_memory::slice_size;
+use crate::util::slice_memory::batch_size;
 
 /// As many as a byte has values. A part that is too large is divided again.
 const PARTS: usize = 256;
@@ -213,7 +213,7 @@ impl HashPartitions {
         let columns = passed.chain([Arc::new(UInt8Array::from(parts)) as ArrayRef]).collect();
         self.in_order.push(&RecordBatch::try_new(input.in_order_schema.clone(), columns)?)?;
         let read = rows.project(&input.read)?.with_schema(input.read_schema.clone())?;
-        input.bytes += batch_bytes(&read) + rows.num_rows() * PLACE_BYTES;
+        input.bytes += batch_size(&read) + rows.num_rows() * PLACE_BYTES;
         input.buffered.push(read);
         Ok(())
     }
@@ -283,7 +283,7 @@ impl HashPartitions {
             Some(writer) => writer,
             none => none.insert(self.results.file.writer(batch.schema_ref())?),
         };
-        let row = batch_bytes(batch) / batch.num_rows() + 1;
+        let row = batch_size(batch) / batch.num_rows() + 1;
         let most = (self.limit / RESULTS_FRACTION / PARTS / row).clamp(16, BATCH_ROWS);
         for begin in (0..batch.num_rows()).step_by(most) {
             writer.write(&batch.slice(begin, most.min(batch.num_rows() - begin)))?;
@@ -395,9 +395,4 @@ impl ResultCursor {
             self.batches.pop_front();
         }
     }
-}
-
-/// The size in bytes of a batch's own rows.
-fn batch_bytes(batch: &RecordBatch) -> usize {
-    batch.columns().iter().map(|column| slice_size(column)).sum()
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, GenericListArray, GenericListViewArray, OffsetSizeTrait, UInt64Array};
+use arrow_array::{Array, ArrayRef, GenericListArray, GenericListViewArray, OffsetSizeTrait, RecordBatch, UInt64Array};
 use arrow_buffer::ScalarBuffer;
 use arrow_schema::DataType;
 use arrow_select::take::take;
@@ -29,6 +29,11 @@ pub(crate) fn slice_size(column: &dyn Array) -> usize {
         DataType::FixedSizeList(..) => nulls + slice_size(column.as_fixed_size_list().values()),
         _ => column.to_data().get_slice_memory_size().unwrap_or(0),
     }
+}
+
+/// The size in bytes of a batch's own rows.
+pub(crate) fn batch_size(batch: &RecordBatch) -> usize {
+    batch.columns().iter().map(|column| slice_size(column)).sum()
 }
 
 fn list_size<O: OffsetSizeTrait>(lists: &GenericListArray<O>) -> usize {
