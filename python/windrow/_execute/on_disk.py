@@ -40,6 +40,9 @@ __all__ = ["operator_in_row_order"]
 # A part beyond the limit is divided once more; if that does not help, it holds a large partition, and is sorted.
 _MAX_DIVISIONS = 2
 
+# Bytes of a part that are computed in memory whatever the limit: files of a few rows cost more than they save.
+_MIN_PART_BYTES = 1 << 20
+
 
 def operator_in_row_order(
     plan: StepPlan,
@@ -130,7 +133,7 @@ class _OnDisk:
                 if most * factor <= least_available(limit):
                     continue
                 held_bytes = sum(batch_bytes(one, seen) for one in held)
-                budget = available_bytes(limit, held_bytes)
+                budget = max(available_bytes(limit, held_bytes), _MIN_PART_BYTES if self.divisions else 0)
             else:
                 held_bytes += batch_bytes(batch, seen)
             if held_bytes * factor > budget:
