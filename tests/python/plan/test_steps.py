@@ -106,7 +106,7 @@ def test_a_reader_carries_what_is_read(sort):
         assert wr.select(table.to_reader(100), items, sort=sort).read_all().equals(expected)
     plan = plan_steps(read_items(items, {}, table.column_names, selecting=True), table.column_names, selecting=True)
     [level] = stream_operator(plan, table.schema, current(), sort).levels
-    [batch] = level._unify_schema(table.slice(0, 9).to_batches())
+    [batch] = level.checked(table.slice(0, 9).to_batches())
     assert batch.nbytes < 200
     assert batch.schema.names == table.column_names
 
