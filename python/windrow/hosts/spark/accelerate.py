@@ -35,7 +35,6 @@ from .jvm import (
     expression_id,
     inline_ctes,
     is_classic,
-    is_known_setting,
     items,
     plan_with_cache,
     project,
@@ -46,7 +45,7 @@ from .jvm import (
 from .options import ComputeOptions
 from .planning import make_plan
 from .python_aggregates import PythonSettings
-from .session import caller_stack_level
+from .session import caller_stack_level, is_on, spark_setting
 
 __all__ = ["Walker", "accelerate", "check_release", "explain", "is_known_release"]
 
@@ -164,9 +163,8 @@ class Walker:
         self.session = session
         # the optimizer gives the plans of subqueries in expressions one by one
         self._in_optimizer = in_optimizer
-        self.ansi = str(session.conf.get("spark.sql.ansi.enabled")).lower() == "true"
-        known = [name for name in PythonSettings.NAMES if is_known_setting(session, name)]
-        self.python = PythonSettings.of({name: str(session.conf.get(name)) for name in known})
+        self.ansi = is_on(session, "spark.sql.ansi.enabled")
+        self.python = PythonSettings.of({name: spark_setting(session, name) or "" for name in PythonSettings.NAMES})
         self.refusals: list[str] = []
         self.taken = 0
 

@@ -17,6 +17,7 @@ from .explained_windows import explained_windows
 from .jvm import dataframe_of, is_classic, with_identities
 from .options import ComputeOptions
 from .planning import is_of_inputs
+from .session import spark_setting
 from .session_rule import install, is_enabled, pins_threads
 from .task_metrics import MetricsAccumulator, metrics_context, run_to_noop_sink
 from .window_columns import SkewedKeyError, WindowColumns, WindowColumnsRunner
@@ -214,7 +215,7 @@ def _evaluated(plan: StepPlan, *, inputs: bool) -> list[str]:
 
 def _batch_bytes_note(session: Any) -> list[str]:
     """Say that a setting of Spark's makes the way to Python take longer than it need."""
-    limit = session.conf.get(_BATCH_BYTES_SETTING, None)
+    limit = spark_setting(session, _BATCH_BYTES_SETTING)
     if limit is None or limit.rstrip("bB") == _NO_LIMIT:
         return []
     return [

@@ -38,7 +38,6 @@ __all__ = [
     "is_classic_session",
     "is_descending",
     "is_generated",
-    "is_known_setting",
     "is_of_nodes",
     "is_set",
     "items",
@@ -248,18 +247,6 @@ def python_function(function: Any, schema: Any) -> Any:
 def session_key(session: Any) -> str:
     """Return what identifies a session."""
     return str(session._jsparkSession.sessionUUID())
-
-
-def is_known_setting(session: Any, key: str) -> bool:
-    """Whether a setting has a value, be it Spark's default."""
-    from py4j.protocol import Py4JJavaError
-    from pyspark.errors import PySparkException
-
-    try:
-        session.conf.get(key)
-    except (PySparkException, Py4JJavaError):
-        return False
-    return True
 
 
 def is_set(session: Any, key: str) -> bool:

@@ -24,8 +24,9 @@ from ...settings import ENGINES, Engine, captured, config
 from .accelerate import Walker, check_release, is_known_release
 from .catalyst_node import windows_of
 from .compiled import make
-from .jvm import is_classic_session, is_known_setting, is_set, session_key, set_optimizer_rule
+from .jvm import is_classic_session, is_set, session_key, set_optimizer_rule
 from .optimized_windows import ChainPlanner, answers_of, is_spread, planned_chains
+from .session import spark_setting
 
 __all__ = ["accelerated", "disable", "enable", "executor_faults", "install", "is_enabled", "pins_threads"]
 
@@ -103,12 +104,12 @@ def _rules_of(session: Any) -> Iterator[list[_Rule]]:
         rule = enabled.rules[-1] if enabled.rules else enabled.own
         set_optimizer_rule(session, _RULE, None if rule is None else rule.java_rule)
         if not enabled.rules:
-            if enabled.raised_limit and session.conf.get(_BATCH_BYTES) == _MOST_BATCH_BYTES:
+            if enabled.raised_limit and spark_setting(session, _BATCH_BYTES) == _MOST_BATCH_BYTES:
                 session.conf.unset(_BATCH_BYTES)
             enabled.raised_limit = False
             if enabled.own is None:
                 del _sessions[key]
-        elif not enabled.raised_limit and is_known_setting(session, _BATCH_BYTES) and not is_set(session, _BATCH_BYTES):
+        elif not enabled.raised_limit and not is_set(session, _BATCH_BYTES) and spark_setting(session, _BATCH_BYTES):
             enabled.raised_limit = True
             session.conf.set(_BATCH_BYTES, _MOST_BATCH_BYTES)
             logging.getLogger("windrow").info("%s is at its maximum until wr.spark.disable", _BATCH_BYTES)
