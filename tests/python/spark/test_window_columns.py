@@ -277,6 +277,16 @@ def test_legacy_settings_are_followed(spark, t):
             wr.select(t, d="stddev(v) OVER (PARTITION BY k ORDER BY id GROUPS 1 PRECEDING)")
 
 
+def test_calls_made_within_a_block_are_planned_after_it(spark):
+    """The rule of the block goes, that of windrow's own calls stays."""
+    other = spark.newSession()
+    frame = other.range(20).selectExpr("id", "id % 3 AS k")
+    with wr.spark.accelerated(other):
+        out = wr.with_columns(frame, m="median(id) OVER (PARTITION BY k)")
+    assert passages(executed_plan(out)) == 1
+    assert rows(out) == rows(frame.selectExpr("*", "median(id) OVER (PARTITION BY k) AS m"))
+
+
 def test_settings_are_what_spark_uses(spark, t):
     """Where nobody set them they are Spark's defaults, not those that a reader would give."""
     from windrow.hosts.spark.session import is_on, spark_setting

@@ -19,7 +19,6 @@ from ..._model.names import quoted
 from ...exceptions import SpecError, UnsupportedError
 
 __all__ = [
-    "alias",
     "analyzed_plan",
     "barrier_slots",
     "class_of",
@@ -50,16 +49,13 @@ __all__ = [
     "parsed_plan",
     "plan_bytes",
     "plan_with_cache",
-    "project",
     "python_function",
     "query_execution",
     "refused",
     "relation_names",
-    "selected",
     "session_key",
     "set_optimizer_rule",
     "shuffle_partitions",
-    "to_option",
     "to_seq",
     "unresolved_attribute",
     "value_of",
@@ -152,13 +148,6 @@ def dataframe_of(plan: Any, session: Any) -> Any:
 def jvm_session(session: Any) -> Any:
     """Give the JVM's session behind PySpark's."""
     return session._jsparkSession
-
-
-def selected(frame: Any, expressions: Sequence[Any], names: Sequence[str]) -> Any:
-    """Give the analysed plan of a DataFrame's expressions under names."""
-    makers = _jvm().org.apache.spark.sql.classic.ExpressionUtils
-    columns = [makers.column(e).alias(n) for e, n in zip(expressions, names, strict=True)]
-    return frame._jdf.select(to_seq(columns)).queryExecution().analyzed()
 
 
 def is_of_nodes(column: Any) -> bool:
@@ -260,24 +249,24 @@ def to_seq(values: Iterable[Any]) -> Any:
     return _jvm().PythonUtils.toSeq(list(values))
 
 
-def to_option(value: Any) -> Any:
+def _option(value: Any) -> Any:
     """Make a Scala Option."""
     return _jvm().scala.Option.apply(value)
 
 
-def project(expressions: Sequence[Any], plan: Any) -> Any:
+def _project(expressions: Sequence[Any], plan: Any) -> Any:
     """Make a Project upon a plan."""
     return _jvm().org.apache.spark.sql.catalyst.plans.logical.Project(to_seq(expressions), plan)
 
 
-def alias(source: Any, attribute: Any) -> Any:
+def _alias(source: Any, attribute: Any) -> Any:
     """Give an expression the name and the id of an attribute."""
     return _jvm().org.apache.spark.sql.catalyst.expressions.Alias(
         source,
         attribute.name(),
         attribute.exprId(),
         attribute.qualifier(),
-        to_option(attribute.metadata()),
+        _option(attribute.metadata()),
         to_seq([]),
     )
 
@@ -311,8 +300,8 @@ def with_identities(frame: Any, source: Any, passing: Mapping[int, int]) -> Any:
     """
     plan = analyzed_plan(frame)
     given, known = items(plan.output()), items(analyzed_plan(source).output())
-    chosen = [alias(a, known[passing[at]]) if at in passing else a for at, a in enumerate(given)]
-    return dataframe_of(project(chosen, plan), frame.sparkSession)
+    chosen = [_alias(a, known[passing[at]]) if at in passing else a for at, a in enumerate(given)]
+    return dataframe_of(_project(chosen, plan), frame.sparkSession)
 
 
 def unresolved_attribute(name: str) -> Any:
