@@ -493,9 +493,13 @@ public final class WindowReader {
       output.add(given);
       restored.add(back);
     }
-    if (split != null) below = new %map_in_arrow%(function(stage, columns, functions), Scala.seq(output),
-        toldSummaries(split, columns, below, functions), false%no_profile%);
-    else below = new WindowStage(function(stage, parameters, functions), Scala.seq(output), below, false%no_profile%);
+    if (split == null) {
+      below = new WindowStage(function(stage, parameters, functions), Scala.seq(output), below, false%no_profile%);
+    } else {
+      below = toldSummaries(split, columns, below, functions);
+      PythonUDF function = function(stage, Scala.list(below.output()), functions); // what it reads must not be pruned
+      below = new %map_in_arrow%(function, Scala.seq(output), below, false%no_profile%);
+    }
     return restores ? new Project(Scala.seq(restored), below) : below;
   }
 
