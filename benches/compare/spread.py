@@ -1,10 +1,9 @@
 """Windows without PARTITION BY: windrow over all tasks, beside Spark's single one.
 
 ``python -m benches.compare.spread``: 20 M rows from a Parquet file in no order to the ``noop`` sink, on ``local[2]``,
-Spark with its segment tree, in turns; before that all must give the same rows, of fewer. windrow goes both ways: at
-once in a barrier stage, if rows must be in order to be summed up, and by a second reading as where slots are not known.
-The peak is of the largest Python worker of the former, read from /proc. Before, windrow alone on 1, 2 and 4 workers, a
-quarter of the rows: ``local[n]`` has n tasks at once, on however many processors there are.
+Spark with its segment tree, in turns; before that all must give the same rows, of fewer. The peak is of windrow's
+largest Python worker, read from /proc. Before, windrow alone on 1, 2 and 4 workers, half of the rows: ``local[n]`` has
+n tasks at once, on however many processors there are.
 """
 
 from __future__ import annotations
@@ -21,11 +20,10 @@ import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import numpy as np
 import pyarrow as pa
@@ -47,7 +45,7 @@ CASES = [
 
 
 #: Who answers.
-WAYS = ["windrow", "twice", "tree"]
+WAYS = ["windrow", "tree"]
 
 #: What the scaling is shown on, and by how much fewer rows.
 SCALED_CASES = [case for case in CASES if case.name in ("running_sum", "min_near")]
@@ -114,13 +112,13 @@ def report(lines: dict[str, dict[str, Any]], scales: dict[int, list[float]], ver
     yield ""
     yield f"{rows:,} rows, medians in seconds, `local[2]`, Parquet to `noop`; Spark with its segment tree, in one task."
     yield ""
-    yield "| case | windrow | largest worker, MiB | windrow, slots unknown | Spark | windrow by Spark | |"
-    yield "|---|--:|--:|--:|--:|--:|---|"
+    yield "| case | windrow | largest worker, MiB | Spark | windrow by Spark | |"
+    yield "|---|--:|--:|--:|--:|---|"
     for name, line in lines.items():
-        ours, twice, theirs = (statistics.median(line[who]) for who in ("windrow", "twice", "tree"))
+        ours, theirs = (statistics.median(line[who]) for who in WAYS)
         met = "met" if ours <= theirs and line["peak"] < 1 << 30 else "NOT met"
         peak = f"{line['peak'] >> 20:,}"
-        yield f"| {name} | {ours:.1f} | {peak} | {twice:.1f} | {theirs:.1f} | {ours / theirs:.2f} | {met} |"
+        yield f"| {name} | {ours:.1f} | {peak} | {theirs:.1f} | {ours / theirs:.2f} | {met} |"
     yield ""
     yield f"windrow on n workers (`local[n]`), {rows // SCALED:,} rows, seconds; {os.cpu_count()} processors:"
     yield ""
@@ -157,9 +155,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             line = lines[case.name] = {**{who: [] for who in WAYS}, "peak": 0}
             for turn in range(args.repeat):
                 for who in in_turns(WAYS, turn):
-                    unknown = mock.patch("windrow.hosts.spark.execution.slots", return_value=None)
-                    with peak_of_workers() as peak, unknown if who == "twice" else nullcontext():
-                        line[who].append(drain(answers(session, path, case)["tree" if who == "tree" else "windrow"]()))
+                    with peak_of_workers() as peak:
+                        line[who].append(drain(answers(session, path, case)[who]()))
                     if who == "windrow":
                         line["peak"] = max(line["peak"], peak[0])
             print(f"{case.name}: {line}", flush=True)

@@ -206,10 +206,10 @@ def accelerate(frame: SparkFrameT) -> SparkFrameT:
 
     Notes
     -----
-    Call it last: what is added to the frame afterwards is Spark's. Spark does not move a filter on a partition key, or
-    a limit, below windrow's node as it does below its own; write such filters below the window. Data that was cached
-    when ``accelerate`` was called is read from the cache. Windows inside subquery expressions (``IN (SELECT ...)``)
-    are left to Spark.
+    Windows that are added to the frame afterwards are Spark's. Filters on partition keys move below the windows as
+    below Spark's, and what nobody reads is not computed; a bound of a rank (``rn <= 10``) is Spark's to know for its
+    own windows alone, for which :func:`enable` leaves it in place. Data that was cached when ``accelerate`` was called
+    is read from the cache. Windows inside subquery expressions (``IN (SELECT ...)``) are left to Spark.
 
     Examples
     --------

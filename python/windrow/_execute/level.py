@@ -157,10 +157,6 @@ class Level:
         """Return why a partition cannot be split across tasks; None if it can."""
         return self._plan().sections().refusal
 
-    def summary_needs_no_sort(self) -> bool:
-        """Whether section summaries can be computed from unsorted rows."""
-        return self._plan().sections().sums_up_any_order
-
     def sorts(self) -> list[tuple[list[int], bool]]:
         """Group the calls by sort, each with whether ties must be put back in input order."""
         return self._plan().sorts()

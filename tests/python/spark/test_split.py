@@ -3,8 +3,7 @@
 import math
 import random
 import re
-import signal
-import time
+from contextlib import nullcontext
 from functools import partial
 from itertools import pairwise
 
@@ -66,14 +65,6 @@ ONE_TASK = [
 ]  # fmt: skip
 
 
-@pytest.fixture(params=["barrier", "read twice"])
-def how(request, monkeypatch):
-    """Give how tasks hear of each other: at once, or where slots are not known."""
-    if request.param == "read twice":
-        monkeypatch.setattr("windrow.hosts.spark.execution.slots", lambda _: None)
-    return request.param
-
-
 agree = partial(equal, signed_zeros=False, types=False, rel=1e-12)
 
 
@@ -83,6 +74,7 @@ def answers(result):
 
 def check(frame, calls, **how):
     """Hold shared-out calls against windrow on the same rows in memory."""
+    how.setdefault("spread", "always")
     named = {f"c{i}": call for i, call in enumerate(calls)}
     expected = {row["id"]: row for row in wr.with_columns(frame.toArrow(), named).to_pylist()}
     found = answers(wr.with_columns(frame, named, **how))
@@ -92,11 +84,58 @@ def check(frame, calls, **how):
             assert agree(found[key][name], row[name]), (call, key, found[key][name], row[name])
 
 
-def test_no_task_has_all_rows(frame, how):
-    plan = wr.explain(frame, {f"c{i}": call for i, call in enumerate(SPREAD)})
-    assert how in str(plan)
-    assert "ONE task" not in str(plan)
+def test_no_task_has_all_rows(frame):
+    plan = str(wr.explain(frame, {f"c{i}": call for i, call in enumerate(SPREAD)}))
+    assert plan.count("read twice") > 3  # a sort each
+    assert "in one task" not in plan
     check(frame, SPREAD)
+
+
+def test_small_inputs_are_not_split(spark, frame, tmp_path):
+    """Spark's statistics say how large a file is; of other frames they may say nothing."""
+    frame.write.parquet(str(tmp_path / "rows"))
+    files = spark.read.parquet(str(tmp_path / "rows"))
+    calls = {"n": SPREAD[0], "s": "sum(v) OVER ()"}
+    assert "all rows in one task" in str(wr.explain(files, calls))
+    assert "read twice" in str(wr.explain(files, calls, spread="always"))
+    assert "read twice" in str(wr.explain(frame, calls))
+    found = {tuple(sorted(map(tuple, wr.select(files, "id", calls, spread=s).collect()))) for s in ("auto", "always")}
+    assert len(found) == 1
+
+
+def test_split_columns_are_the_frames(frame):
+    """They are windows of Spark's plan as others are."""
+    out = wr.with_columns(frame.alias("a"), {"n": SPREAD[0], "m": "sum(v) OVER (PARTITION BY k)"}, spread="always")
+    assert out.select("a.id").count() == ROWS
+    assert out.filter(frame.v > 50).count() == frame.filter("v > 50").count() > 0
+    assert out.drop(frame.v).columns == ["id", "k", "t", "d", "s", "n", "m"]
+    below = out.select("id", "m")._jdf.queryExecution().optimizedPlan().toString()
+    assert "row_number" not in below
+    replaced = wr.with_columns(frame, id="sum(v) OVER ()", spread="always")
+    assert replaced.columns == frame.columns
+    assert len(set(replaced.select("id").collect())) == 1
+
+
+def test_rows_without_an_order_stay_in_that_of_the_file(spark, frame, tmp_path):
+    """Where rows of a file can be read twice they are split; all others go to one task."""
+    frame.coalesce(1).write.parquet(str(tmp_path / "rows"))
+    files = spark.read.parquet(str(tmp_path / "rows"))
+    ids = [row["id"] for row in files.collect()]
+    calls = {
+        "n": "count(*) OVER (ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)",
+        "near": "sum(v) OVER (ROWS BETWEEN 2 PRECEDING AND CURRENT ROW)",
+        "first": "first_value(id) OVER ()",
+    }
+    expected = files.selectExpr("id", *[f"{text} AS {name}" for name, text in calls.items()]).collect()
+    assert [row["n"] for row in expected] == list(range(1, ROWS + 1))
+    for spread in ("auto", "always", "never"):
+        with pytest.warns(UserWarning, match="No Partition") if spread == "never" else nullcontext():
+            ours = wr.select(files, "id", calls, spread=spread)
+        assert ours.collect() == expected, spread
+        assert [row["id"] for row in ours.collect()] == ids
+    assert "as the rows are read" in str(wr.explain(files, calls, spread="always"))
+    plan = str(wr.explain(files.repartition(1), calls, spread="always"))
+    assert "without ORDER BY its rows stay in the order in which they come" in plan
 
 
 @pytest.mark.parametrize("call", ONE_TASK)
@@ -108,13 +147,13 @@ def test_what_cannot_be_parted_says_so(frame, call):
     assert result.count() == 100
 
 
-def test_skewed_keys(frame, how):
+def test_skewed_keys(frame):
     calls = [c.replace("OVER (ORDER", "OVER (PARTITION BY k ORDER") for c in SPREAD if "OVER (ORDER" in c]
     plan = str(wr.explain(frame, {f"c{i}": call for i, call in enumerate(calls)}, spread="always"))
     assert "ranges of k, t" in plan
-    assert how in plan
-    check(frame, calls, spread="always")
-    assert how not in str(wr.explain(frame, calls))
+    assert "as spread='always' asks, read twice" in plan
+    check(frame, calls)
+    assert "read twice" not in str(wr.explain(frame, calls))
 
 
 def test_never(frame):
@@ -129,15 +168,15 @@ def test_never(frame):
 
 
 @pytest.mark.parametrize("rows", [0, 1, 2, 5])
-def test_few_rows(frame, rows, how):
+def test_few_rows(frame, rows):
     few = frame.orderBy("id").limit(rows)
     check(few, SPREAD)
 
 
-@pytest.mark.usefixtures("how")
 def test_parts_of_the_rows_can_be_read(frame):
-    """Spark refuses a barrier stage below what reads some of its partitions."""
-    result = wr.with_columns(frame, {"n": "row_number() OVER (ORDER BY id)", "all": "count(*) OVER ()"})
+    """Whatever stands behind a stage that is split."""
+    calls = {"n": "row_number() OVER (ORDER BY id)", "all": "count(*) OVER ()"}
+    result = wr.with_columns(frame, calls, spread="always")
     assert len(result.take(3)) == 3
     assert result.limit(5).count() == 5
     assert not result.isEmpty()
@@ -145,7 +184,6 @@ def test_parts_of_the_rows_can_be_read(frame):
     assert {row["n"] - row["id"] for row in result.where("id % 100 = 0").collect()} == {1}
 
 
-@pytest.mark.usefixtures("how")
 def test_one_key_for_all(frame):
     """All rows are peers, in one task of several; the others have none."""
     from pyspark.sql import functions as F  # noqa: N812
@@ -153,7 +191,6 @@ def test_one_key_for_all(frame):
     check(frame.withColumn("t", F.lit(3)), ["rank() OVER (ORDER BY t)", "sum(v) OVER (ORDER BY t)", "count(*) OVER ()"])
 
 
-@pytest.mark.usefixtures("how")
 def test_beside_calls_of_partitions(frame):
     calls = [
         "sum(v) OVER (PARTITION BY k)",
@@ -166,11 +203,11 @@ def test_beside_calls_of_partitions(frame):
         "m": "max(row_number() OVER (ORDER BY id)) OVER (PARTITION BY k)",
     }
     expected = {row["id"]: row for row in wr.with_columns(frame.toArrow(), mixed).to_pylist()}
-    found = answers(wr.with_columns(frame, mixed))
+    found = answers(wr.with_columns(frame, mixed, spread="always"))
     assert all(found[key][name] == row[name] for key, row in expected.items() for name in mixed)
 
 
-def test_a_user_aggregate_with_merge(frame, how):
+def test_a_user_aggregate_with_merge(frame):
     class Total:
         def initialize(self):
             return 0
@@ -188,7 +225,7 @@ def test_a_user_aggregate_with_merge(frame, how):
     result = wr.with_columns(
         frame, wr.aggregate(Total, "v", returns=int).over(w).alias("a"), wr.sum("v").over(w).alias("b")
     )
-    assert how in str(wr.explain(frame, wr.aggregate(Total, "v", returns=int).over(w).alias("a")))
+    assert "read twice" in str(wr.explain(frame, wr.aggregate(Total, "v", returns=int).over(w).alias("a")))
     assert all(row["a"] == row["b"] for row in result.collect())
 
 
@@ -209,35 +246,19 @@ def test_a_second_reading_that_differs_is_an_error(frame):
 
 
 @pytest.mark.parametrize("columns", [["id"], ["id", "d", "k"]])
-def test_the_exchange_of_two_readings_is_one(frame, monkeypatch, columns):
+def test_the_exchange_of_two_readings_is_one(frame, columns):
     """Also where columns pass through that the first reading has no use for."""
-    monkeypatch.setattr("windrow.hosts.spark.execution.slots", lambda _: None)
-    result = wr.select(
-        frame, *columns, {"n": "row_number() OVER (ORDER BY t, id)", "m": "max(s) OVER (ORDER BY t, id)"}
-    )
+    calls = {"n": "row_number() OVER (ORDER BY t, id)", "m": "max(s) OVER (ORDER BY t, id)"}
+    result = wr.select(frame, *columns, calls, spread="always")
     result.collect()
     lines = result._jdf.queryExecution().executedPlan().toString().splitlines()
     run = [below for line, below in pairwise(lines) if "ShuffleQueryStage" in line and "rangepartitioning" in below]
     assert ["ReusedExchange" in line for line in run].count(False) == 1 < len(run), lines
 
 
-def test_what_needs_no_order_needs_no_barrier(frame):
-    calls = ["row_number() OVER (ORDER BY id)", "avg(d) OVER (ORDER BY id)", "min(s) OVER ()", "count(*) OVER ()"]
-    for call in calls:
-        assert "read twice: no order is needed" in str(wr.explain(frame, c=call, engine="windrow")), call
-        check(frame, [call], engine="windrow")
-    for call in [
-        "rank() OVER (ORDER BY id)",
-        "first_value(v) OVER (ORDER BY id)",
-        "sum(v) OVER (ORDER BY id ROWS 2 PRECEDING)",
-    ]:
-        assert "barrier" in str(wr.explain(frame, c=call, engine="windrow")), call
-
-
 WHOLE = ["sum(v) OVER ()", "count(*) OVER ()", "avg(d) FILTER (WHERE v > 0) OVER ()", "min(s) OVER ()"]
 
 
-@pytest.mark.usefixtures("how")
 def test_what_needs_no_ranges_needs_no_exchange(spark, frame, tmp_path):
     """Where a source gives the same rows each time; in any other the exchange is what both readings have alike."""
     frame.write.parquet(str(tmp_path / "rows"))
@@ -254,9 +275,9 @@ def test_what_needs_no_ranges_needs_no_exchange(spark, frame, tmp_path):
     }
     for name, (source, stays) in sources.items():
         for calls in ({f"c{i}": call for i, call in enumerate(WHOLE)}, {"c": WHOLE[0]}):
-            plan = str(wr.explain(source, calls))
+            plan = str(wr.explain(source, calls, spread="always"))
             assert ("as the rows are read" in plan, "equal shares" in plan) == (stays, not stays), (name, plan)
-            found = [tuple(row) for row in wr.select(source, "id", calls).collect()]
+            found = [tuple(row) for row in wr.select(source, "id", calls, spread="always").collect()]
             if name == "limited":
                 assert len({str(row[1:]) for row in found}) == 1
                 continue
@@ -282,14 +303,13 @@ def skewed(spark, tmp_path_factory):
 CALLS = ["row_number() OVER (PARTITION BY k ORDER BY id)", f"sum(v) OVER (PARTITION BY k ORDER BY id {ROWS_1000})"]
 
 
-@pytest.mark.usefixtures("how")
 def test_a_sample_finds_skewed_keys(skewed):
     with wr.config(memory_limit="100KB"):
         plan = str(wr.explain(skewed, CALLS))
         assert re.search(
             r"ranges of k, id over \d tasks.*, as (79|80|81) % of (\d+,000) sampled rows have one key", plan
         )
-        check(skewed, CALLS)
+        check(skewed, CALLS, spread="auto")
 
 
 def test_uniform_keys_are_not_split(skewed):
@@ -307,78 +327,14 @@ def test_uniform_keys_are_not_split(skewed):
 
 
 def test_an_error_in_one_task_is_the_jobs(frame):
-    from py4j.protocol import Py4JJavaError
+    from pyspark.errors import PythonException
 
     calls = {"x": f"sum(v + if(id = {ROWS // 2}, 9223372036854775807 - abs(v), 0)) OVER (ORDER BY id ROWS 2 PRECEDING)"}
-    with pytest.raises(Py4JJavaError, match="ArithmeticOverflowError: sum"):  # of a barrier stage Spark tells no more
-        wr.with_columns(frame, calls).collect()
+    with pytest.raises(PythonException, match="ArithmeticOverflowError: sum"):
+        wr.with_columns(frame, calls, spread="always").collect()
     assert frame.count() == ROWS
 
 
-@pytest.mark.slow
-def test_barrier_times_out():
-    from windrow.hosts.spark.split_barrier import barrier_timeout
-
-    with pytest.raises(wr.WindrowError, match="have not come for 1 s"), barrier_timeout(1):
-        time.sleep(10)
-    with barrier_timeout(1):
-        pass
-    time.sleep(1.1)
-
-
-@pytest.mark.parametrize("delay", [0.05, 0.4, 30])
-def test_alarms_of_others_still_fire(delay):
-    """Within a wait it is late by no more than that, and repeats as it did."""
-    from windrow.hosts.spark.split_barrier import barrier_timeout
-
-    came = []
-    before = signal.signal(signal.SIGALRM, lambda *_: came.append(time.monotonic()))
-    begun = time.monotonic()
-    try:
-        signal.setitimer(signal.ITIMER_REAL, delay, 0.05)
-        with barrier_timeout(20):
-            time.sleep(0.15)
-        assert came == []
-        left, every = signal.getitimer(signal.ITIMER_REAL)
-        if delay < 30:
-            time.sleep(max(0.0, begun + delay - time.monotonic()) + 0.2)
-            assert len(came) > 1
-            assert came[0] - begun >= min(delay, 0.15)
-        else:
-            assert delay - 5 < left < delay - 0.1
-        assert every == pytest.approx(0.05, abs=0.02)
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-
-
-def test_an_incomplete_barrier_stage_does_not_start(monkeypatch):
-    import pyspark
-
-    from windrow.hosts.spark import split_barrier as spread
-
-    class Stage:
-        """A barrier stage of which two tasks were started, and none comes."""
-
-        def getTaskInfos(self):  # noqa: N802 - PySpark's name
-            return [None, None]
-
-        def barrier(self):
-            time.sleep(10)
-
-    def operator(batches):
-        yield from batches
-
-    monkeypatch.setattr(pyspark.BarrierTaskContext, "get", Stage)
-    monkeypatch.setattr(spread, "_START_SECONDS", 1)
-    assert list(spread.barrier_task(operator, 2)(iter("ab"))) == ["a", "b"]
-    read = iter("ab")
-    with pytest.raises(wr.WindrowError, match="have not come for 1 s"):
-        list(spread.barrier_task(operator, 3)(read))
-    assert next(read) == "a"
-
-
-@pytest.mark.usefixtures("how")
 def test_little_memory(frame, tmp_path):
     """Each task spills its rows, and those of its sections."""
     with wr.config(memory_limit=1, spill_dir=str(tmp_path)):

@@ -78,7 +78,7 @@ def test_spark_plans_the_query(spark, t, u, name):
     ours = wr.sql(PLANNED[name], u=u)
     assert not spark.catalog.tableExists("u")
     assert nodes(ours, "Window [") == 0
-    assert name == "no window" or nodes(ours, "MapInArrow") > 0
+    assert name == "no window" or nodes(ours, "windrow(") > 0
     u.createOrReplaceTempView("u")
     try:
         assert same(ours, spark.sql(PLANNED[name])) > 0
@@ -204,11 +204,11 @@ def test_streams_go_as_elsewhere(spark):
 def test_settings_and_warnings(t, u):
     query = "SELECT id, median(w) OVER (PARTITION BY g) m FROM u"
     with wr.config(engine="spark"):
-        assert nodes(wr.sql(query, u=u), "MapInArrow") == 0
-    assert nodes(wr.sql(query, u=u), "MapInArrow") == 1
+        assert nodes(wr.sql(query, u=u), "windrow(") == 0
+    assert nodes(wr.sql(query, u=u), "windrow(") == 1
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
-        assert nodes(wr.sql("SELECT id, lag(w) OVER (PARTITION BY g ORDER BY id) l FROM u", u=u), "MapInArrow") == 0
+        assert nodes(wr.sql("SELECT id, lag(w) OVER (PARTITION BY g ORDER BY id) l FROM u", u=u), "windrow(") == 0
     with pytest.warns(UserWarning, match="windrow leaves to Spark") as caught:
         wr.sql("SELECT count_min_sketch(w, 0.5D, 0.5D, 1) OVER (PARTITION BY g) c FROM u", u=u)
     assert caught[0].filename == __file__

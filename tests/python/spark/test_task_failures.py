@@ -24,11 +24,11 @@ from support.spark_trials.trials import (
     WAYS,
     Counting,
     any_way,
-    cancelled_barrier,
     cancelled_computation,
+    cancelled_split,
     die,
     failure_of,
-    killed_before_the_others_have_heard,
+    killed_in_the_first_reading,
 )
 
 pytest.importorskip("pyspark")
@@ -52,9 +52,9 @@ def trials(spark, tmp_path):
 @pytest.mark.parametrize(
     "trial",
     [
-        killed_before_the_others_have_heard,
+        killed_in_the_first_reading,
         cancelled_computation,
-        cancelled_barrier,
+        cancelled_split,
     ],
     ids=lambda trial: trial.__name__,
 )
@@ -90,10 +90,11 @@ def mistaken():
 @pytest.mark.parametrize("calls", [PARTED, SPREAD], ids=["parted", "spread"])
 def test_an_exception_in_a_users_aggregate(trials, calls):
     w = wr.window("k", "t") if calls is PARTED else wr.window(order_by="t")
-    mistake = Counting(str(trials.notes), mistaken(), always=True)  # a barrier stage is started again
+    mistake = Counting(str(trials.notes), mistaken(), always=True)
     count = wr.aggregate(mistake, "t", returns=int, name="Own").over(w)
     with trials.little_memory():
-        result = wr.with_columns(trials.frame(200_000), {**calls, "own": count})
+        split = "always" if calls is SPREAD else None
+        result = wr.with_columns(trials.frame(200_000), {**calls, "own": count}, spread=split)
     fails(result, "Own.update() raised LookupError: the mistake", "in mistake")
     *_, (*_, spilled) = trials.noted("met")
     assert spilled or calls is SPREAD  # there it has read all rows back, into a section
@@ -121,7 +122,7 @@ def small_disk(tmp_path):
 @pytest.mark.parametrize("calls", [PARTED, SPREAD], ids=["parted", "spread"])
 def test_a_full_disk(trials, small_disk, calls):
     with wr.config(memory_limit=1, spill_dir=str(small_disk)):
-        result = wr.with_columns(trials.frame(300_000), calls)
+        result = wr.with_columns(trials.frame(300_000), calls, spread="always" if calls is SPREAD else None)
     fails(result, "SpillError", str(small_disk), "No space left on device")
     assert not list(small_disk.iterdir())
 
@@ -157,12 +158,12 @@ def test_results_do_not_depend_on_the_task(trials, number):
 
 OWN = {
     "local[2,4]": [
-        "killed_as_rows_leave", "killed_behind_windrow", "killed_after_the_others_have_heard",
-        "lost_shuffle_files_of_a_barrier", "interrupted",
+        "killed_as_rows_leave", "killed_behind_windrow", "killed_in_the_second_reading",
+        "lost_shuffle_files_of_two_readings", "interrupted",
     ],
     "local-cluster[1,1,1024]": [
-        "killed_inside_the_computation", "speculated", "killed_executor", "killed_executor_in_a_barrier",
-        "lost_shuffle_files", "cancelled_barrier", "one_answer",
+        "killed_inside_the_computation", "speculated", "killed_executor", "killed_executor_of_two_readings",
+        "lost_shuffle_files", "cancelled_split", "one_answer",
     ],
 }  # fmt: skip
 

@@ -48,7 +48,7 @@ def test_a_session_that_has_planned_nothing_reports_whole_partitions(spark):
 
 
 def test_tasks_of_a_split_partition_report_metrics(frame):
-    plan = wr.explain(frame, s="sum(v) OVER (ORDER BY id)", metrics=True)
+    plan = wr.explain(frame, s="sum(v) OVER (ORDER BY id)", spread="always", metrics=True)
     (measured,) = plan.metrics
     assert len(measured.runs) >= 2
     assert measured.total().rows == 3000

@@ -6,7 +6,7 @@ __all__ = ["chain_settings", "exchanges", "executed_plan", "passages", "passing_
 
 # windrow's own node is called after its calls
 _PASSAGE = re.compile(
-    r"^\W*(?:\(\d+\) )?(?:windrow\(.*\)|(?:Python)?MapInArrow windrow_stage\(.*?\)#\d+,) (.*)$", re.MULTILINE
+    r"^\W*(?:\(\d+\) )?(?:windrow\(.*\)|(?:Python)?MapInArrow windrow(?:_stage)?\(.*?\)#\d+,) (.*)$", re.MULTILINE
 )
 
 

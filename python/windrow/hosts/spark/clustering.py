@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .jvm import analyzed_plan, class_of, executed_plan, expression_id, is_classic, items, shuffle_partitions
+from .session import is_on
 
 __all__ = ["STAGE_NAME", "Clustering", "clustering_of"]
 
@@ -82,7 +83,7 @@ def clustering_of(frame: Any, names: Sequence[str]) -> Clustering | None:
     if not is_classic(frame):
         return None
     logical = analyzed_plan(frame)
-    adaptive = str(frame.sparkSession.conf.get("spark.sql.adaptive.enabled")).lower() == "true"
+    adaptive = is_on(frame.sparkSession, "spark.sql.adaptive.enabled")
     windrow_exchange = _windrow_exchange(logical)
     if windrow_exchange is not None:
         positions, is_marked = windrow_exchange

@@ -19,7 +19,11 @@ __all__ = ["spark_is_cheaper"]
 
 
 def spark_is_cheaper(
-    calls: Sequence[BoundCall], types: Mapping[str, T.DataType], constants: Collection[str] = ()
+    calls: Sequence[BoundCall],
+    types: Mapping[str, T.DataType],
+    constants: Collection[str] = (),
+    *,
+    in_one_task: bool = False,
 ) -> bool:
     """Whether Spark computes the calls of a stage at lower cost: each in O(n) after one sort, with the same results.
 
@@ -31,6 +35,8 @@ def spark_is_cheaper(
         The types of the columns that they read.
     constants
         The columns of one value for all rows, which part nothing.
+    in_one_task
+        Whether one task has all rows of calls without partition keys, whoever computes them.
 
     Returns
     -------
@@ -40,7 +46,8 @@ def spark_is_cheaper(
     keys = {frozenset(c.partition_by).difference(constants) for c in calls}
     # a longer order would serve a shorter one, but break its ties otherwise
     orders = {tuple(map(order_sql, c.order_by)) for c in calls if c.order_by}
-    return len(keys) == 1 and all(keys) and len(orders) < 2 and all(_linear_and_identical(c, types) for c in calls)
+    spreads_alike = in_one_task or all(keys)
+    return len(keys) == 1 and spreads_alike and len(orders) < 2 and all(_linear_and_identical(c, types) for c in calls)
 
 
 def _linear_and_identical(call: BoundCall, types: Mapping[str, T.DataType]) -> bool:

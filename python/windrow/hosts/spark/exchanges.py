@@ -10,7 +10,7 @@ import pyspark.sql.types as T  # noqa: N812 - its usual name
 from ..._plan.bound import SortKey
 from .scalars import quoted
 
-__all__ = ["ONE_PARTITION", "end_barrier_stage", "exchanged", "range_partition", "sorted_by"]
+__all__ = ["ONE_PARTITION", "evenly_hashed", "exchanged", "range_partition", "sorted_by"]
 
 #: The warning that all rows move to one task: which calls, and why they are not split across tasks.
 ONE_PARTITION = (
@@ -71,35 +71,15 @@ def range_partition(frame: Any, keys: Sequence[SortKey], tasks: int, functions: 
         The frame; rows of equal keys are in one range, and ranges come in the order of the keys.
     """
     if not keys:
-        return frame.repartition(tasks, *_evenly(frame, [], functions))  # by turns Spark would sort the rows before
+        by = [functions.col(quoted(name)) for name in evenly_hashed(frame.schema)]
+        return frame.repartition(tasks, *(by or [functions.spark_partition_id()]))
     return frame.repartitionByRange(tasks, *[sorted_by(key, functions) for key in keys])
 
 
-def end_barrier_stage(frame: Any, keys: Sequence[str], functions: Any) -> Any:
-    """End the stage that a frame's rows come from, by an exchange.
-
-    Parameters
-    ----------
-    frame
-        The DataFrame.
-    keys
-        Columns by which rows are spread evenly, most likely; none: any that can be hashed.
-    functions
-        PySpark's functions.
-
-    Returns
-    -------
-    pyspark.sql.DataFrame
-        The same rows.
-    """
-    return frame.repartition(*_evenly(frame, keys, functions))
-
-
-def _evenly(frame: Any, keys: Sequence[str], functions: Any) -> list[Any]:
-    """Give Columns whose hashes spread rows: of the keys that there are, else of whatever can be hashed."""
-    plain = [f.name for f in frame.schema.fields if isinstance(f.dataType, (T.NumericType, T.StringType, *_DATETIMES))]
-    by = [functions.col(quoted(name)) for name in [k for k in keys if k in frame.columns] or plain]
-    return by or [functions.spark_partition_id()]
+def evenly_hashed(schema: T.StructType) -> list[str]:
+    """Name the columns whose hashes spread rows most likely evenly; by turns Spark would sort the rows before."""
+    kinds = (T.NumericType, T.StringType, *_DATETIMES)
+    return [f.name for f in schema.fields if isinstance(f.dataType, kinds)]
 
 
 def sorted_by(key: SortKey, functions: Any) -> Any:

@@ -20,7 +20,6 @@ from ..._execute.explained_call import ExplainedCall
 from ..._execute.external_sort import ROW_NUMBER
 from ..._execute.level import Level
 from ..._execute.native import ROW_PLACEHOLDER
-from ..._execute.sectioned import ExchangeSummaries
 from ..._execute.steps import run_steps, strings_named_as_columns
 from ..._execute.stream import Operator
 from ..._model.names import unique_names
@@ -30,18 +29,17 @@ from ..._plan.steps import Compute, Evaluate, Project, StepPlan
 from .clustering import STAGE_NAME, Clustering, clustering_of
 from .engine_choice import spark_is_cheaper
 from .exchange_sharing import Stage, stages
-from .exchanges import ONE_PARTITION, end_barrier_stage, exchanged, range_partition, sorted_by
+from .exchanges import ONE_PARTITION, exchanged, range_partition, sorted_by
 from .jvm import with_new_ids
 from .legacy_settings import LegacySettings
 from .options import ComputeOptions
 from .planning import constants, is_of_inputs, with_scalars
 from .scalars import functions_of, quoted
-from .scan_properties import is_repeatable
-from .session import caller_stack_level, is_sparks, partitions, session_options, slots
+from .session import caller_stack_level, is_sparks, partitions, session_options
 from .skew import skewed_key_reason
 from .spark_sql import explained_spark_call, rows_by_windrow, with_windows
-from .split_barrier import all_gather, barrier_task
 from .split_two_pass import run_two_pass
+from .split_windows import NO_KEYS, split_of, split_refusal
 from .task_metrics import MetricsAccumulator
 from .types import arrow_round_trip_type, check_columns, check_keys, restored_spark_type, spark_schema, to_arrow
 
@@ -313,12 +311,11 @@ class SparkRunner:
             return [], " (windows of rows in several tasks need Spark 4.0 or later)"
         splittable, refusal = [], ""
         for call in stage.calls:
-            if stage.keys and not native[call].order_by:
-                continue
-            why = self._operator(step, [call], schema, sort=True).levels[0].section_refusal()
+            [level] = self._operator(step, [call], schema, sort=True).levels
+            why = split_refusal(level, native[call], is_repeatable=False)
             if why is None:
                 splittable.append(call)
-            else:
+            elif why:
                 refusal = f" ({why})"
         if splittable and self._split_reason(working, stage) and not is_sparks(working.frame.sparkSession):
             return [], " (windows of rows in several tasks need Spark's own server)"
@@ -327,7 +324,7 @@ class SparkRunner:
     def _split_reason(self, working: _Working, stage: Stage) -> str:
         """Return why the partitions of a stage are split across tasks; empty if they are not."""
         if not stage.keys:
-            return "as there is no PARTITION BY"
+            return NO_KEYS
         if self.compute_options.spread_chosen() == "always":
             return "as spread='always' asks"
         return skewed_key_reason(working.frame, stage.keys, self.options.memory_limit, self.functions)
@@ -344,50 +341,21 @@ class SparkRunner:
         """Add calls whose partitions are split across tasks; return the schema, and the results' names."""
         native = step.calls
         result_names: dict[int, str] = {}
-        session = self.frame.sparkSession
-        tasks = slots(session)
-        ranges = tasks or partitions(session)
+        tasks = partitions(self.frame.sparkSession)
         parts = [calls for calls, _ in self._sorts(step, splittable, schema)]
         for position, calls in enumerate(parts):
             kept = _passing_columns(needed, native, parts[position + 1 :], result_names)
-            # equal keys of the shortest order are peers of some call, and belong together
-            shortest = min(
-                (native[i] for i in calls if native[i].order_by), key=lambda c: len(c.order_by), default=None
-            )
-            keys = [] if shortest is None else shortest.sort_keys()
-            columns = list(dict.fromkeys(k.column for k in keys))
+            split = split_of([native[i] for i in calls], tasks, split_reason, is_repeatable=False)
             read = {n for i in calls for n in native[i].columns_read()} or {schema.names[0]}
             reader = self._operator(step, calls, T.StructType([f for f in schema.fields if f.name in read]), sort=True)
-            needs_no_sort = reader.levels[0].summary_needs_no_sort()
-            exchange_summaries = None if tasks is None or needs_no_sort else all_gather
-            operator = self._operator(step, calls, schema, sort=True, exchange_summaries=exchange_summaries, kept=kept)
+            operator = self._operator(step, calls, schema, sort=True, kept=kept)
             accumulator = self._collect_metrics(operator)
-            # rows that any task may summarise stay where they are read
-            stays_in_place = needs_no_sort and not keys and is_repeatable(working.frame)
-            by = "ranges of " + ", ".join(columns) if columns else "equal shares"
-            by = "as the rows are read" if stays_in_place else f"{by} over {ranges} tasks"
-            if not stays_in_place:
-                working.frame = range_partition(working.frame, keys, ranges, self.functions)
-            if exchange_summaries is None:
-                two_pass_reason = (
-                    "no order is needed to sum rows up"
-                    if needs_no_sort
-                    else "it is not known how many tasks run at once"
-                )
-                distribution = f"{by}, {split_reason}, read twice: {two_pass_reason}"
-                working.frame = run_two_pass(
-                    working.frame, operator, reader, self.functions, exchanged=not stays_in_place
-                )
-            else:
-                working.frame = working.frame.mapInArrow(
-                    barrier_task(operator, ranges), spark_schema(operator), barrier=True
-                )
-                working.frame = end_barrier_stage(working.frame, columns, self.functions)
-                distribution = f"{by} at once (barrier), {split_reason}"
+            working.frame = range_partition(working.frame, split.keys, tasks, self.functions)
+            working.frame = run_two_pass(working.frame, operator, reader, self.functions)
             schema = self._record_results(operator, calls, result_names)
             working.clustering = None
             rows = _in_spark_types(operator.explain_rows(), [schema[result_names[i]] for i in calls])
-            self.done[-1].append(StageReport(calls, distribution, not stays_in_place, True, rows, accumulator))
+            self.done[-1].append(StageReport(calls, str(split), True, True, rows, accumulator))
         return schema, result_names
 
     def _record_results(self, operator: Operator, calls: Sequence[int], result_names: dict[int, str]) -> T.StructType:
@@ -436,7 +404,6 @@ class SparkRunner:
         schema: T.StructType,
         *,
         sort: bool,
-        exchange_summaries: ExchangeSummaries | None = None,
         kept: Collection[str] = (),
     ) -> Operator:
         """Make the operator of some calls; it gives the columns ``kept``, then the new ones."""
@@ -459,10 +426,8 @@ class SparkRunner:
             to_arrow(plain, options.timezone or "UTC"),
             options,
             sort,
-            spills=exchange_summaries is not None,
         )
         operator = Operator([level], None, options, plain, strings=strings_named_as_columns(self.plan))
-        operator.exchange = exchange_summaries
         operator.__name__ = STAGE_NAME
         return operator
 

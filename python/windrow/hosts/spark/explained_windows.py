@@ -13,7 +13,7 @@ from ..._model.replace import replace
 from .catalyst_node import windows_of
 from .compiled import make
 from .jvm import jvm_session, query_execution
-from .optimized_windows import ChainPlanner, Stage, answers_of, is_spread, planned_chains
+from .optimized_windows import ChainPlanner, Stage, answers_of, planned_chains
 from .types import spark_schema
 
 __all__ = ["ExplainedWindows", "explained_windows"]
@@ -63,7 +63,7 @@ def explained_windows(
     """
     made = ExplainedWindows()
     for number, plan in enumerate(make("windrow.PlainOptimizer").plans(query_execution(frame))):
-        reader = make("windrow.WindowReader", plan)
+        reader = make("windrow.WindowReader", plan, True)
         read = windows_of(reader)
         planners = [ChainPlanner(chain, read, only_calls=only_calls, new_report=new_report) for chain in read["chains"]]
         chains = planned_chains(planners)
@@ -76,15 +76,10 @@ def explained_windows(
                     replace(row, sort=f"{title}, sort {row.sort}", type=types[row.name])
                     for row in stage.operator.explain_rows(streamed=True)
                 ]
-                together = (
-                    f"rows of equal {', '.join(stage.keys)} in one task" if stage.keys else "all rows in one task"
-                )
-                if not stage.keys and is_spread(planner.chain) and not planner.has_calls():
-                    together = "rows are split across tasks"
-                made.steps.append(f"{title}: {together}, then windrow computes {', '.join(stage.calls)}")
+                made.steps.append(f"{title}: {stage.distribution}, then windrow computes {', '.join(stage.calls)}")
             made.rows += planner.left()
         answers, functions = answers_of(chains)
         if new_report is not None and number == 0 and functions:
             make("windrow.WindowColumns", jvm_session(frame.sparkSession)).planStages()
-            made.plan = reader.replaced(json.dumps(answers), functions, [])
+            made.plan = reader.replaced(json.dumps(answers), functions)
     return made

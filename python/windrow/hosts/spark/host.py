@@ -11,15 +11,16 @@ from ..._execute.run_metrics import Measured
 from ..._model.replace import replace
 from ..._plan.steps import Compute, Evaluate, StepPlan
 from ..explanation import Explanation
-from .accelerate import is_known_release
 from .execution import SparkRunner
 from .explained_windows import explained_windows
 from .jvm import dataframe_of, is_classic, with_identities
 from .options import ComputeOptions
 from .planning import is_of_inputs
+from .releases import is_known_release
+from .session import spark_setting
 from .session_rule import install, is_enabled, pins_threads
 from .task_metrics import MetricsAccumulator, metrics_context, run_to_noop_sink
-from .window_columns import SkewedKeyError, WindowColumns, WindowColumnsRunner
+from .window_columns import WindowColumns, WindowColumnsRunner
 
 __all__ = ["ComputeOptions", "explain_spark", "run_spark"]
 
@@ -82,25 +83,16 @@ def _as_windows(
     if not _fits_windows(frame, plan, compute_options):
         return None
     columns = WindowColumnsRunner(frame, plan, compute_options, quiet=quiet)
-    try:
-        made = columns.result()
-    except SkewedKeyError:
-        return None
-    if not columns.adder.hasRule():
-        install(frame.sparkSession)
+    made = columns.result()
+    install(frame.sparkSession)
     return made
 
 
 def _fits_windows(frame: Any, plan: StepPlan, compute_options: ComputeOptions) -> bool:
-    """Whether calls can be windows of Spark's plan, where partitions are whole and windrow sorts."""
+    """Whether calls can be windows of Spark's plan, where windrow sorts."""
     if not is_classic(frame) or not is_known_release((3, 5)) or not plan.computes() or not pins_threads():
         return False
-    if compute_options.sort in (False, "spark"):
-        return False
-    unpartitioned = any(not c.partition_by for step in plan.computes() for c in step.calls)
-    return compute_options.chosen() == "spark" or not (
-        compute_options.may_spread() and (unpartitioned or compute_options.spread_chosen() == "always")
-    )
+    return compute_options.sort not in (False, "spark")
 
 
 def explain_spark(frame: Any, plan: StepPlan, compute_options: ComputeOptions, *, metrics: bool) -> Explanation:
@@ -214,7 +206,7 @@ def _evaluated(plan: StepPlan, *, inputs: bool) -> list[str]:
 
 def _batch_bytes_note(session: Any) -> list[str]:
     """Say that a setting of Spark's makes the way to Python take longer than it need."""
-    limit = session.conf.get(_BATCH_BYTES_SETTING, None)
+    limit = spark_setting(session, _BATCH_BYTES_SETTING)
     if limit is None or limit.rstrip("bB") == _NO_LIMIT:
         return []
     return [

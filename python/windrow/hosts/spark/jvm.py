@@ -19,7 +19,6 @@ from ..._model.names import quoted
 from ...exceptions import SpecError, UnsupportedError
 
 __all__ = [
-    "alias",
     "analyzed_plan",
     "barrier_slots",
     "class_of",
@@ -38,7 +37,6 @@ __all__ = [
     "is_classic_session",
     "is_descending",
     "is_generated",
-    "is_known_setting",
     "is_of_nodes",
     "is_set",
     "items",
@@ -51,16 +49,13 @@ __all__ = [
     "parsed_plan",
     "plan_bytes",
     "plan_with_cache",
-    "project",
     "python_function",
     "query_execution",
     "refused",
     "relation_names",
-    "selected",
     "session_key",
     "set_optimizer_rule",
     "shuffle_partitions",
-    "to_option",
     "to_seq",
     "unresolved_attribute",
     "value_of",
@@ -155,13 +150,6 @@ def jvm_session(session: Any) -> Any:
     return session._jsparkSession
 
 
-def selected(frame: Any, expressions: Sequence[Any], names: Sequence[str]) -> Any:
-    """Give the analysed plan of a DataFrame's expressions under names."""
-    makers = _jvm().org.apache.spark.sql.classic.ExpressionUtils
-    columns = [makers.column(e).alias(n) for e, n in zip(expressions, names, strict=True)]
-    return frame._jdf.select(to_seq(columns)).queryExecution().analyzed()
-
-
 def is_of_nodes(column: Any) -> bool:
     """Whether a Column is a tree of nodes: before Spark 4.0 it is a Catalyst expression."""
     return type(column).__module__ != "pyspark.sql.column"
@@ -250,18 +238,6 @@ def session_key(session: Any) -> str:
     return str(session._jsparkSession.sessionUUID())
 
 
-def is_known_setting(session: Any, key: str) -> bool:
-    """Whether a setting has a value, be it Spark's default."""
-    from py4j.protocol import Py4JJavaError
-    from pyspark.errors import PySparkException
-
-    try:
-        session.conf.get(key)
-    except (PySparkException, Py4JJavaError):
-        return False
-    return True
-
-
 def is_set(session: Any, key: str) -> bool:
     """Whether a setting was given a value, by the session or when Spark was started."""
     return bool(session._jsparkSession.sessionState().conf().contains(key))
@@ -273,24 +249,24 @@ def to_seq(values: Iterable[Any]) -> Any:
     return _jvm().PythonUtils.toSeq(list(values))
 
 
-def to_option(value: Any) -> Any:
+def _option(value: Any) -> Any:
     """Make a Scala Option."""
     return _jvm().scala.Option.apply(value)
 
 
-def project(expressions: Sequence[Any], plan: Any) -> Any:
+def _project(expressions: Sequence[Any], plan: Any) -> Any:
     """Make a Project upon a plan."""
     return _jvm().org.apache.spark.sql.catalyst.plans.logical.Project(to_seq(expressions), plan)
 
 
-def alias(source: Any, attribute: Any) -> Any:
+def _alias(source: Any, attribute: Any) -> Any:
     """Give an expression the name and the id of an attribute."""
     return _jvm().org.apache.spark.sql.catalyst.expressions.Alias(
         source,
         attribute.name(),
         attribute.exprId(),
         attribute.qualifier(),
-        to_option(attribute.metadata()),
+        _option(attribute.metadata()),
         to_seq([]),
     )
 
@@ -324,8 +300,8 @@ def with_identities(frame: Any, source: Any, passing: Mapping[int, int]) -> Any:
     """
     plan = analyzed_plan(frame)
     given, known = items(plan.output()), items(analyzed_plan(source).output())
-    chosen = [alias(a, known[passing[at]]) if at in passing else a for at, a in enumerate(given)]
-    return dataframe_of(project(chosen, plan), frame.sparkSession)
+    chosen = [_alias(a, known[passing[at]]) if at in passing else a for at, a in enumerate(given)]
+    return dataframe_of(_project(chosen, plan), frame.sparkSession)
 
 
 def unresolved_attribute(name: str) -> Any:

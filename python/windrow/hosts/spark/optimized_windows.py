@@ -37,28 +37,21 @@ from .engine_choice import spark_is_cheaper
 from .exchange_sharing import stages
 from .jvm import python_function
 from .python_aggregates import PythonSettings
+from .split_windows import MAP_ARROW, NO_KEYS, Split, is_spread, ordering, split_of, split_refusal, split_step
 from .stage_operator import sorts_of, stage_operator
 from .types import arrow_round_trip_type, spark_schema, to_arrow
 from .window_calls import as_written, bound_call
 
-__all__ = ["ChainPlanner", "PlannedChain", "Stage", "answers_of", "is_spread", "planned_chains"]
+__all__ = ["ChainPlanner", "PlannedChain", "Stage", "answers_of", "planned_chains"]
 
-# Over fewer bytes a window of all rows is computed in one task: splitting it costs more.
-_SPREAD_BYTES = 32 << 20
 # Over so many rows at most Spark's window takes less time than the way to Python and back.
 _FEW_ROWS = 10_000
-# Below these a node has few rows.
-_LIMITS = frozenset(["GlobalLimit", "LocalLimit", "Offset", "Tail", "WindowGroupLimit"])
-
 # Why an engine leaves a window to Spark that windrow could compute.
 _LEFT = {
     "auto": "Spark's own window costs little here, and nothing else needs the way through Arrow",
     "spark": "engine='spark' leaves all windows to Spark",
     "windrow": "another window of its stage cannot be carried",
 }
-
-# What mapInArrow's functions are called in Spark's protocol.
-_MAP_ARROW = 207
 
 
 class _Resolver(Resolver):
@@ -69,14 +62,16 @@ class _Resolver(Resolver):
 class _Window:
     """A window of a node.
 
-    ``written`` is the call of windrow's that it stands for, None for a window of Spark's; ``bound`` is its call where
-    windrow computes it, ``reason`` why it does not.
+    ``written`` is the call of windrow's that it stands for, None for a window of Spark's; ``split`` says why its
+    partitions are split, as in ``WindowCalls``; ``bound`` is its call where windrow computes it, ``reason`` why it does
+    not.
     """
 
     place: int
     attribute: CatalystNode
     expression: CatalystNode
     written: BoundCall | None
+    split: str | None
     bound: BoundCall | None = None
     reason: str = ""
 
@@ -126,10 +121,19 @@ class _Group:
 
 
 @dataclass(slots=True)
-class Stage:
-    """A stage of windrow's: its keys as SQL, its calls as people read them, and the operator."""
+class _Part:
+    """Windows of a group that are computed together: split across tasks, or whole, and why they are not split."""
 
-    keys: list[str]
+    windows: list[_Window]
+    split: Split | None
+    why: str = ""
+
+
+@dataclass(slots=True)
+class Stage:
+    """A stage of windrow's: how rows come to its tasks, its calls as people read them, and the operator."""
+
+    distribution: str
     calls: list[str]
     operator: Operator
 
@@ -160,15 +164,10 @@ def _spark_type(text: str) -> T.DataType:
     return T._parse_datatype_json_string(text)
 
 
-def is_spread(chain: Mapping[str, Any]) -> bool:
-    """Whether windows of all rows, where a chain has them, are worth being split across tasks."""
-    return chain["bytes"] > _SPREAD_BYTES and not _LIMITS & set(chain["kinds"])
-
-
 def _has_few_rows(chain: Mapping[str, Any]) -> bool:
-    most = chain["most_rows"]
+    known = [int(rows) for rows in (chain["most_rows"], chain["rows"]) if rows is not None]
     limited = "WindowGroupLimit" in chain["kinds"][:2] and not any(node["partition"] for node in chain["nodes"])
-    return limited or (most is not None and most <= _FEW_ROWS)
+    return limited or (bool(known) and min(known) <= _FEW_ROWS)
 
 
 def planned_chains(planners: Sequence[ChainPlanner]) -> list[PlannedChain | None]:
@@ -211,7 +210,7 @@ def answers_of(planned: Iterable[PlannedChain | None]) -> tuple[list[dict[str, A
     Returns
     -------
     tuple of list and list
-        An answer for each chain, whose steps refer to the functions by number.
+        An answer for each chain, whose steps refer to the functions by number, counted from a first of its own.
     """
     answers: list[dict[str, Any] | None] = []
     functions: list[Any] = []
@@ -220,8 +219,7 @@ def answers_of(planned: Iterable[PlannedChain | None]) -> tuple[list[dict[str, A
         if chain is None:
             answers.append(None)
         else:
-            steps = [{**s, "function": s["function"] + before} if "function" in s else s for s in chain.steps]
-            answers.append({"steps": steps})
+            answers.append({"steps": chain.steps, "first_function": before})
             functions += chain.functions
     return answers, functions
 
@@ -244,6 +242,8 @@ class ChainPlanner:
     ----------
     chain
         The same.
+    options
+        The settings in force, with the session's.
     refusals
         Why windows were left to Spark.
     """
@@ -259,7 +259,7 @@ class ChainPlanner:
         options = current()
         self.chain = chain
         self._ansi: bool = read["ansi"]
-        self._options: Options = replace(
+        self.options: Options = replace(
             options,
             ansi=self._ansi if options.ansi is None else options.ansi,
             timezone=read["timezone"] if options.timezone is None else options.timezone,
@@ -270,6 +270,10 @@ class ChainPlanner:
         self._new_report = new_report
         self.engine = options.engine or "auto"
         self._has_few_rows = _has_few_rows(chain)
+        self._is_spread = is_spread(chain)
+        self._tasks: int = read["tasks"]
+        # of Spark's windows those of all rows alone
+        self._split = None if options.spread == "never" else ""
         self.refusals: list[str] = []
         self._inputs: list[CatalystNode] = chain["input"]
         output, required = chain["output"], chain["required"]
@@ -297,22 +301,16 @@ class ChainPlanner:
             if window["attribute"].id not in required:
                 continue
             written = as_written(window["call"], self._calls)
-            options, strings = (self._options, ()) if written is None else (written[0].options, written[0].strings)
+            options, strings = (self.options, ()) if written is None else (written[0].options, written[0].strings)
             found = next((n for n in nodes if n.options == options), None)
             if found is None:
                 found = _Node(place, node["partition"], [], node["order"], options, strings)
                 nodes.append(found)
-            call = None if written is None else written[1]
-            found.windows.append(_Window(i, window["attribute"], window["call"], call))
+            call, split = None, self._split
+            if written is not None:
+                call, split = written[0].calls[written[1]], written[0].splits[written[1]]
+            found.windows.append(_Window(i, window["attribute"], window["call"], call, split))
         return nodes
-
-    def has_unpartitioned(self) -> bool:
-        """Whether a window is over all rows."""
-        return any(not n.keys for n in self._nodes)
-
-    def has_calls(self) -> bool:
-        """Whether a window is a call of windrow's."""
-        return any(w.written is not None for n in self._nodes for w in n.windows)
 
     def key_sets(self) -> list[frozenset[int]]:
         """List the keys of the nodes."""
@@ -335,6 +333,20 @@ class ChainPlanner:
         WindrowError
             For a call of windrow's that cannot be computed.
         """
+        groups = self._decided(later, clustered)
+        return self._built(groups) if any(g.taken() for g in groups) else None
+
+    def taken_windows(self) -> list[tuple[_Node, _Window]]:
+        """List the windows that windrow computes, with their nodes; nothing is planned."""
+        groups = self._decided((), None)
+        return [(node, w) for group in groups for node in group.nodes for w in node.windows if w.is_taken]
+
+    def expressions(self, names: Iterable[str]) -> list[int]:
+        """List the numbers of the expressions that columns hold, each once."""
+        return [self._expressions[name].number for name in dict.fromkeys(names)]
+
+    def _decided(self, later: Sequence[frozenset[int]], clustered: frozenset[int] | None) -> list[_Group]:
+        """Group the nodes, and decide for each window who computes it."""
         for node in self._nodes:
             for window in node.windows:
                 if window.written is not None:
@@ -349,7 +361,7 @@ class ChainPlanner:
         groups = self._groups(later, clustered)
         for group in groups:
             self._choose(group)
-        return self._built(groups) if any(g.taken() for g in groups) else None
+        return groups
 
     def left(self) -> list[ExplainedCall]:
         """List the windows that are left to Spark, with the reasons."""
@@ -388,7 +400,7 @@ class ChainPlanner:
         output = Output(name, replace(call, name=name))
         [step] = plan_steps([output], list(dict.fromkeys(read)), _Resolver(), selecting=True).computes()
         [bound] = step.calls
-        operator = stage_operator([bound], self._schema(read), [name], [name], [], self._options)
+        operator = stage_operator([bound], self._schema(read), [name], [name], [], self.options)
         made = spark_schema(operator)[name]
         theirs = _spark_type(window.attribute.type)
         if made.dataType not in (theirs, arrow_round_trip_type(theirs)) or made.nullable > window.attribute.nullable:
@@ -467,7 +479,8 @@ class ChainPlanner:
                 _leave([w for w in taken if w.written is None], _LEFT["spark"])
         else:
             leaves = self.engine == "spark" or (
-                self.engine == "auto" and (self._has_few_rows or spark_is_cheaper(calls, types))
+                self.engine == "auto"
+                and (self._has_few_rows or spark_is_cheaper(calls, types, in_one_task=not self._is_split(group)))
             )
         if not leaves:
             try:
@@ -483,30 +496,75 @@ class ChainPlanner:
     # -------------------------------------------------------------------------------------------------------- building
 
     def _built(self, groups: Sequence[_Group]) -> PlannedChain:
-        last = groups[-1]
-        chain = PlannedChain(
-            clustered=last.keys if len(last.taken()) == sum(len(n.windows) for n in last.nodes) else None
-        )
+        chain = PlannedChain()
         present = self._inputs
         for position, group in enumerate(groups):
             left = [(node, [w for w in node.windows if not w.is_taken]) for node in group.nodes]
             needed = {*self._wanted, *(i for node, windows in left for i in node.reads(windows))}
             needed.update(i for g in groups[position + 1 :] for n in g.nodes for i in n.reads(n.windows))
-            if group.taken():
-                present = self._add_stage(chain, group, present, needed)
+            parts = self._parts(group, is_repeatable=self.chain["repeatable"] and not chain.steps)
+            for number, part in enumerate(parts):
+                later = [w for p in parts[number + 1 :] for w in p.windows]
+                read_later = {i for n in group.nodes for i in n.reads([w for w in n.windows if w in later])}
+                present = self._add_stage(chain, group, part, present, needed | read_later)
+            chain.clustered = group.keys if parts and parts[-1].split is None else None
             for node, windows in left:
                 if windows:
                     chain.steps.append({"node": node.place, "windows": [w.place for w in windows]})
                     present = [*present, *(w.attribute for w in windows)]
+                    chain.clustered = None
         if len(self._given) > len(self._wanted) or (self._gives_all and [a.id for a in present] != self._given):
             chain.steps.append({"chosen": self._given})
         return chain
 
+    def _parts(self, group: _Group, *, is_repeatable: bool) -> list[_Part]:
+        """Part the windows that are taken: first those whose partitions are split across tasks, by their sorts."""
+        parts: list[_Part] = []
+        whole: list[_Window] = []
+        split: dict[str, list[_Window]] = {}
+        why = ""
+        for window in group.taken():
+            reason = self._split_reason(group, window)
+            refusal = self._split_refusal(group, window, is_repeatable=is_repeatable) if reason else ""
+            if refusal is None:
+                split.setdefault(reason, []).append(window)
+            else:
+                whole.append(window)
+                why = refusal or why
+        for reason, windows in split.items():
+            calls = [w.bound for w in windows if w.bound is not None]
+            schema = self._schema(n for c in calls for n in c.columns_read())
+            for members in sorts_of(calls, schema, [self._result(w) for w in windows], group.options):
+                ranges = split_of([calls[i] for i in members], self._tasks, reason, is_repeatable=is_repeatable)
+                parts.append(_Part([windows[i] for i in members], ranges))
+        parts.sort(key=lambda part: part.split is None or part.split.tasks is not None)  # in place only at first
+        return [*parts, _Part(whole, None, why)] if whole else parts
+
+    def _split_reason(self, group: _Group, window: _Window) -> str:
+        """Say why the partitions of a window are split across tasks, if that can be; empty if they are not."""
+        if group.keys or window.split is None:
+            return window.split or ""
+        return NO_KEYS if window.split or self._is_spread else ""
+
+    def _is_split(self, group: _Group) -> bool:
+        """Whether windows of a group may be split across tasks."""
+        return any(self._split_reason(group, w) for n in group.nodes for w in n.windows)
+
+    def _split_refusal(self, group: _Group, window: _Window, *, is_repeatable: bool) -> str | None:
+        assert window.bound is not None
+        name = self._result(window)
+        schema = self._schema(window.bound.columns_read())
+        [level] = stage_operator([window.bound], schema, [name], [name], [], group.options).levels
+        return split_refusal(level, window.bound, is_repeatable=is_repeatable)
+
+    def _result(self, window: _Window) -> str:
+        return self._names[window.attribute.number]
+
     def _add_stage(
-        self, chain: PlannedChain, group: _Group, present: Sequence[CatalystNode], needed: set[int]
+        self, chain: PlannedChain, group: _Group, part: _Part, present: Sequence[CatalystNode], needed: set[int]
     ) -> list[CatalystNode]:
         """Add a stage to a chain; give the columns that there are behind it."""
-        taken = group.taken()
+        taken, split = part.windows, part.split
         calls = [w.bound for w in taken if w.bound is not None]
         read = {name for call in calls for name in call.columns_read()}
         here = {self._names[a.number]: a for a in present}
@@ -517,8 +575,8 @@ class ChainPlanner:
         behind = {a.id: a for a in [*(here[name] for name in passing), *(w.attribute for w in taken)]}
         behind = {i: behind[i] for i in [*(i for i in self._wanted if i in behind), *behind]}
         schema = self._schema(names)
-        results = [self._names[w.attribute.number] for w in taken]
-        sorts = sorts_of(calls, schema, results, group.options)
+        results = [self._result(w) for w in taken]
+        sorts = [] if split is not None else sorts_of(calls, schema, results, group.options)
         output = [self._names[a.number] for a in behind.values()]
         strings = [s for n in group.nodes for s in n.strings]
         operator = stage_operator(calls, schema, output, results, sorts, group.options, strings)
@@ -527,33 +585,40 @@ class ChainPlanner:
         given = spark_schema(operator)
         is_plain = bool(names) and names == [a.name for a in present]
         shown = [call.display.partition(" OVER ")[0] for call in calls]
-        chain.steps.append(
-            {
-                "name": f"windrow({', '.join(shown)})",
-                "function": len(chain.functions),
-                "type": given.json(),
-                "eval_type": _MAP_ARROW,
-                "projected": not is_plain,
-                "columns": [
-                    {"name": f.name, **(_place(self._expressions[f.name]) if names else {})} for f in schema.fields
-                ],
-                "keys": [self._key(k, names) for k in group.partition()],
-                "ordering": [
-                    {"column": names.index(k.column), "descending": k.descending, "nulls_first": k.nulls_first}
-                    for k in calls[sorts[-1][0]].sort_keys()
-                ],
-                "output": [
-                    {
-                        "id": a.id,
-                        "name": f.name,
-                        "type": None if f.dataType == _spark_type(a.type) else f.dataType.json(),
-                    }
-                    for a, f in zip(behind.values(), given.fields, strict=True)
-                ],
-            }
-        )
-        chain.functions.append(python_function(operator, given))
-        chain.stages.append(Stage([str(k.sql) for k in group.partition()], shown, operator))
+        step: dict[str, Any] = {
+            "name": f"windrow({', '.join(shown)})",
+            "function": len(chain.functions),
+            "type": given.json(),
+            "eval_type": MAP_ARROW,
+            "projected": not is_plain,
+            "columns": [{"name": n, **(_place(self._expressions[n]) if names else {})} for n in schema.names],
+            "keys": [],
+            "ordering": [],
+            "output": [
+                {"id": a.id, "name": f.name, "type": None if f.dataType == _spark_type(a.type) else f.dataType.json()}
+                for a, f in zip(behind.values(), given.fields, strict=True)
+            ],
+        }
+        keys = ", ".join(str(k.sql) for k in group.partition())
+        if split is None:
+            step["keys"] = [self._key(k, names) for k in group.partition()]
+            step["ordering"] = ordering(calls[sorts[-1][0]].sort_keys(), names)
+            chain.functions.append(python_function(operator, given))
+            distribution = f"rows of equal {keys} in one task" if keys else "all rows in one task"
+            distribution += f" ({part.why})" if part.why else ""
+        else:
+
+            def reader(columns: Sequence[str]) -> Operator:
+                read_schema = T.StructType([schema[name] for name in columns])
+                return stage_operator(calls, read_schema, results, results, [], group.options, strings)
+
+            step["split"], run, functions = split_step(
+                split, operator, reader, calls, schema, first_function=len(chain.functions) + 1
+            )
+            chain.functions += [python_function(run, given), *functions]
+            distribution = str(split)
+        chain.steps.append(step)
+        chain.stages.append(Stage(distribution, shown, operator))
         return list(behind.values())
 
     def _key(self, key: CatalystNode, names: Sequence[str]) -> dict[str, int]:

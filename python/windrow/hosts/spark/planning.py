@@ -21,7 +21,7 @@ from .columns.tree import HOST
 from .fallback import with_spark_fallback
 from .jvm import is_classic, is_generated
 from .scalars import functions_of, spark_column
-from .session import caller_stack_level
+from .session import caller_stack_level, is_on
 
 __all__ = ["case_insensitive", "constants", "is_of_inputs", "make_plan", "with_scalars"]
 
@@ -69,7 +69,7 @@ class SparkResolver(Resolver):
 
 def case_insensitive(frame: Any) -> bool:
     """Whether a frame's columns are found regardless of case: what the session says."""
-    return str(frame.sparkSession.conf.get("spark.sql.caseSensitive")).lower() != "true"
+    return not is_on(frame.sparkSession, "spark.sql.caseSensitive")
 
 
 def is_of_inputs(step: Evaluate) -> bool:

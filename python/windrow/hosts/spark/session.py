@@ -10,7 +10,16 @@ from ...settings import Options, current
 from .jvm import barrier_slots, is_classic_session
 from .types import session_timezone
 
-__all__ = ["caller_stack_level", "context_of", "is_sparks", "partitions", "session_options", "slots"]
+__all__ = [
+    "caller_stack_level",
+    "context_of",
+    "is_on",
+    "is_sparks",
+    "partitions",
+    "session_options",
+    "slots",
+    "spark_setting",
+]
 
 
 def context_of(session: Any) -> Any:
@@ -29,17 +38,35 @@ def context_of(session: Any) -> Any:
     return session.sparkContext if is_classic_session(session) else None
 
 
+def spark_setting(session: Any, key: str) -> str | None:
+    """Give the value of a setting that Spark uses, be it Spark's default; None where this release has no such setting.
+
+    ``conf.get(key, default)`` would give that default, not Spark's.
+    """
+    try:
+        return str(session.conf.get(key))
+    except Exception as error:  # of another class on each release and on Connect
+        if key not in str(error):
+            raise
+        return None
+
+
+def is_on(session: Any, key: str) -> bool:
+    """Whether a setting is true; one that this release lacks is not."""
+    return (spark_setting(session, key) or "").strip().lower() == "true"
+
+
 def session_options(session: Any) -> Options:
     """Give the settings in force, with the session's where nothing else was asked for."""
     options = current()
     if options.ansi is None:
-        options = replace(options, ansi=str(session.conf.get("spark.sql.ansi.enabled")).lower() == "true")
+        options = replace(options, ansi=is_on(session, "spark.sql.ansi.enabled"))
     return replace(options, timezone=session_timezone(session))
 
 
 def is_sparks(session: Any) -> bool:
     """Whether Spark runs a session's plans; Sail's server of Spark Connect has no master."""
-    return is_classic_session(session) or session.conf.get("spark.master", None) is not None
+    return is_classic_session(session) or spark_setting(session, "spark.master") is not None
 
 
 def caller_stack_level() -> int:

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..._model.names import columns_named
 from ..base import host_of
-from .accelerate import accelerate, is_known_release
+from .accelerate import accelerate
 from .jvm import (
     dataframe_of,
     is_classic,
@@ -25,6 +25,7 @@ from .jvm import (
     with_frames,
 )
 from .options import ComputeOptions
+from .releases import is_known_release
 
 __all__ = ["answer_in_session"]
 

@@ -21,11 +21,12 @@ from typing import Any
 from ..._model.expressions import is_instance_by_name
 from ...exceptions import SpecError, UnsupportedError, shown
 from ...settings import ENGINES, Engine, captured, config
-from .accelerate import Walker, check_release, is_known_release
 from .catalyst_node import windows_of
 from .compiled import make
-from .jvm import is_classic_session, is_known_setting, is_set, session_key, set_optimizer_rule
-from .optimized_windows import ChainPlanner, answers_of, is_spread, planned_chains
+from .jvm import is_classic_session, is_set, jvm_session, session_key, set_optimizer_rule
+from .optimized_windows import ChainPlanner, answers_of, planned_chains
+from .releases import check_release
+from .session import spark_setting
 
 __all__ = ["accelerated", "disable", "enable", "executor_faults", "install", "is_enabled", "pins_threads"]
 
@@ -38,10 +39,17 @@ _REMEMBERED = 1000
 
 
 def install(session: Any) -> None:
-    """Put a rule into a session's optimizer by which windrow computes its own calls, and leaves Spark's windows."""
-    with _rules_of(session) as rules:
-        if not rules:
-            _sessions[session_key(session)].own = _Rule(session, None, "with_columns()", only_calls=True)
+    """Put a rule into a session's optimizer by which windrow computes its own calls, and leaves Spark's windows.
+
+    A session that has one stays as it is; one that is enabled for a block has this one behind the block.
+    """
+    with _changing:
+        enabled = _sessions.get(session_key(session))
+        has_own = enabled is not None and enabled.own is not None
+    if has_own and make("windrow.WindowColumns", jvm_session(session)).hasRule():
+        return
+    with _rules_of(session):
+        _sessions[session_key(session)].own = _Rule(session, None, "with_columns()", only_calls=True)
 
 
 def enable(session: Any, engine: Engine | None) -> None:
@@ -103,12 +111,12 @@ def _rules_of(session: Any) -> Iterator[list[_Rule]]:
         rule = enabled.rules[-1] if enabled.rules else enabled.own
         set_optimizer_rule(session, _RULE, None if rule is None else rule.java_rule)
         if not enabled.rules:
-            if enabled.raised_limit and session.conf.get(_BATCH_BYTES) == _MOST_BATCH_BYTES:
+            if enabled.raised_limit and spark_setting(session, _BATCH_BYTES) == _MOST_BATCH_BYTES:
                 session.conf.unset(_BATCH_BYTES)
             enabled.raised_limit = False
             if enabled.own is None:
                 del _sessions[key]
-        elif not enabled.raised_limit and is_known_setting(session, _BATCH_BYTES) and not is_set(session, _BATCH_BYTES):
+        elif not enabled.raised_limit and not is_set(session, _BATCH_BYTES) and spark_setting(session, _BATCH_BYTES):
             enabled.raised_limit = True
             session.conf.set(_BATCH_BYTES, _MOST_BATCH_BYTES)
             logging.getLogger("windrow").info("%s is at its maximum until wr.spark.disable", _BATCH_BYTES)
@@ -230,35 +238,17 @@ class _Rule:
         if only_calls and not read["calls"]:
             return None
         planners = [ChainPlanner(chain, read, only_calls=only_calls) for chain in read["chains"]]
-        spread = [self._spread(reader, number, planner) for number, planner in enumerate(planners)]
-        planned = planned_chains(planners)
-        answers, functions = answers_of(planned)
-        plans: list[Any] = []
-        for number, plan in enumerate(spread):
-            if plan is not None:
-                answers[number] = {"plan": len(plans)}
-                plans.append(plan)
-            else:
-                for line in planners[number].refusals:
-                    self._tell(f"a window is left to Spark: {line}")
+        answers, functions = answers_of(planned_chains(planners))
+        for planner in planners:
+            for line in planner.refusals:
+                self._tell(f"a window is left to Spark: {line}")
         if any(answers):
-            return reader.replaced(json.dumps(answers), functions, plans)
+            return reader.replaced(json.dumps(answers), functions)
         with self._lock:
             self._untouched[key] = None
             if len(self._untouched) > _REMEMBERED:
                 del self._untouched[next(iter(self._untouched))]
         return None
-
-    def _spread(self, reader: Any, number: int, planner: ChainPlanner) -> Any:
-        """Give the plan of windows of all rows that are split across tasks; None where they are not."""
-        if not planner.has_unpartitioned() or planner.has_calls() or not is_spread(planner.chain):
-            return None
-        if not is_known_release():
-            return None
-        walker = Walker(self._session, in_optimizer=True)
-        required = planner.chain["required"]
-        spread = walker.walk(reader.top(number), None if required is None else set(required))
-        return spread if walker.taken else None
 
     def _executors_are_ready(self) -> bool:
         with self._checking:

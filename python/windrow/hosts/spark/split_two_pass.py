@@ -1,4 +1,4 @@
-"""Splits a partition across tasks that cannot all run at once: its ranges are read twice.
+"""Splits a partition across tasks: its ranges are read twice.
 
     rows -> ranges of (partition keys, order keys)
               |-> each task sums its sections up -> all summaries as one value, a scalar subquery's
@@ -17,6 +17,7 @@ from itertools import chain
 from typing import Any
 
 import pyarrow as pa
+import pyspark.sql.types as T  # noqa: N812 - its usual name
 
 from ..._execute.stream import Operator
 from ..._model.names import unique_names
@@ -24,30 +25,39 @@ from ...exceptions import DataError
 from .scalars import quoted
 from .types import spark_schema
 
-__all__ = ["run_two_pass"]
+__all__ = ["HIDDEN", "PACKED_SCHEMA", "SUMMARY_SCHEMA", "FirstPass", "SecondPass", "pack_summaries", "run_two_pass"]
+
+#: The columns that tell a task its own number and all summaries.
+HIDDEN = ("__windrow_place", "__windrow_told")
+#: What a task's rows are summed up in, and what all summaries are joined in.
+SUMMARY_SCHEMA = T.StructType(
+    [
+        T.StructField("place", T.IntegerType()),
+        T.StructField("rows", T.LongType()),
+        T.StructField("summaries", T.ArrayType(T.BinaryType())),
+    ]
+)
+PACKED_SCHEMA = T.StructType([T.StructField(HIDDEN[1], T.BinaryType())])
 
 # monotonically_increasing_id() has the row's number within its partition in so many bits.
 _ROW_BITS = 33
 
-_SUMMARY_SCHEMA = "place int, rows bigint, summaries array<binary>"
 _SUMMARY_ARROW_SCHEMA = pa.schema([("place", pa.int32()), ("rows", pa.int64()), ("summaries", pa.list_(pa.binary()))])
 
 
-def run_two_pass(frame: Any, operator: Operator, reader: Operator, functions: Any, *, exchanged: bool) -> Any:
-    """Answer an operator's calls over rows in ranges.
+def run_two_pass(frame: Any, operator: Operator, reader: Operator, functions: Any) -> Any:
+    """Answer an operator's calls over rows in ranges of a DataFrame, on Spark Connect.
 
     Parameters
     ----------
     frame
-        A DataFrame whose last step is the exchange into ranges, or one that gives the same partitions each time.
+        A DataFrame whose last step is the exchange into ranges.
     operator
         The operator, whose calls may be cut into sections.
     reader
         An operator of the same calls over no more than the columns that they read.
     functions
         PySpark's functions.
-    exchanged
-        Whether there is such an exchange.
 
     Returns
     -------
@@ -55,17 +65,15 @@ def run_two_pass(frame: Any, operator: Operator, reader: Operator, functions: An
         What the operator gives.
     """
     names, read = list(frame.columns), reader.names_read
-    hidden = ["__windrow_rest", "__windrow_place", "__windrow_told"]
+    hidden = ["__windrow_rest", *HIDDEN]
     rest, partition, summaries_name = unique_names([*names, *hidden], case_insensitive=True)[-len(hidden) :]
     first = frame.select(*map(quoted, read))
-    if exchanged and (others := [functions.col(quoted(name)) for name in names if name not in read]):
+    if others := [functions.col(quoted(name)) for name in names if name not in read]:
         # Reference all columns, so that both plans contain the same exchange (ReuseExchange); the value is always NULL.
         value = functions.when(functions.spark_partition_id() < 0, functions.struct(*others).cast("string"))
         first = frame.select(*map(quoted, read), value.alias(rest))
     summaries = (
-        first.mapInArrow(_FirstPass(reader), _SUMMARY_SCHEMA)
-        .repartition(1)
-        .mapInArrow(_pack_summaries, f"{summaries_name} binary")
+        first.mapInArrow(FirstPass(reader), SUMMARY_SCHEMA).repartition(1).mapInArrow(pack_summaries, PACKED_SCHEMA)
     )
     row = functions.monotonically_increasing_id()
     is_first = row.bitwiseAND(functions.lit((1 << _ROW_BITS) - 1)) == 0
@@ -74,26 +82,27 @@ def run_two_pass(frame: Any, operator: Operator, reader: Operator, functions: An
         functions.shiftright(row, _ROW_BITS).alias(partition),
         functions.when(is_first, summaries.scalar()).alias(summaries_name),
     ]
-    return frame.select("*", *marks).mapInArrow(_SecondPass(operator), spark_schema(operator))
+    return frame.select("*", *marks).mapInArrow(SecondPass(operator), spark_schema(operator))
 
 
-def _pack_summaries(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def pack_summaries(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Pack all summaries into one value, as Spark converts nulls of nested columns to Arrow slowly."""
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, _SUMMARY_ARROW_SCHEMA) as stream:
         for batch in batches:
             stream.write_batch(batch.cast(_SUMMARY_ARROW_SCHEMA))
-    yield pa.record_batch([pa.array([sink.getvalue().to_pybytes()])], names=["summaries"])
+    yield pa.record_batch([pa.array([sink.getvalue().to_pybytes()])], names=PACKED_SCHEMA.names)
 
 
-class _FirstPass:
-    """Summarises a task's rows into one row."""
+class FirstPass:
+    """Summarises a task's rows into one row; a function for ``mapInArrow``."""
 
     def __init__(self, operator: Operator) -> None:
         self._operator = operator
         self.__name__ = "windrow_summaries"
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Give no row for no rows."""
         from pyspark import TaskContext
 
         task = TaskContext.get()
@@ -104,7 +113,7 @@ class _FirstPass:
             yield pa.RecordBatch.from_pydict(row, schema=_SUMMARY_ARROW_SCHEMA)
 
 
-class _SecondPass:
+class SecondPass:
     """Computes a task's rows; the last columns of the first row have the task's partition and all summaries."""
 
     def __init__(self, operator: Operator) -> None:
@@ -112,6 +121,7 @@ class _SecondPass:
         self.__name__ = operator.__name__
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Give the task's rows with the results."""
         batches = iter(batches)
         first = next((b for b in batches if b.num_rows), None)
         if first is None:

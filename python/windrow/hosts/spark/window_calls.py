@@ -32,12 +32,16 @@ class WindowCalls:
         The calls, with the names that the columns had.
     options
         The settings that were in force, with the session's.
+    splits
+        Why the partitions of each call are split across tasks; empty: where all rows are one partition, and many; None:
+        never.
     strings
         The calls with a string that is a column's name.
     """
 
     calls: tuple[BoundCall, ...]
     options: Options
+    splits: tuple[str | None, ...] = ()
     strings: tuple[tuple[str, str], ...] = ()
 
     def text(self) -> str:
@@ -47,7 +51,7 @@ class WindowCalls:
         return base64.b64encode(cloudpickle.dumps(self)).decode()  # type: ignore[no-untyped-call]
 
 
-def as_written(expression: CatalystNode, texts: Sequence[str]) -> tuple[WindowCalls, BoundCall] | None:
+def as_written(expression: CatalystNode, texts: Sequence[str]) -> tuple[WindowCalls, int] | None:
     """Find the call that a window of a plan stands for.
 
     Parameters
@@ -59,15 +63,14 @@ def as_written(expression: CatalystNode, texts: Sequence[str]) -> tuple[WindowCa
 
     Returns
     -------
-    tuple of WindowCalls and BoundCall, or None
-        The call and what it came with; None for a window of Spark's.
+    tuple of WindowCalls and int, or None
+        The call's text and its place in it; None for a window of Spark's.
     """
     function = expression["windowFunction"]
     if function.kind != "AggregateExpression" or function["aggregateFunction"].kind != "WindowCall":
         return None
     function = function["aggregateFunction"]
-    calls = _loaded(texts[function["calls"]])
-    return calls, calls.calls[function["place"]]
+    return _loaded(texts[function["calls"]]), function["place"]
 
 
 @lru_cache(maxsize=200)

@@ -35,15 +35,12 @@ from .scalars import functions_of
 from .session import caller_stack_level, session_options
 from .skew import skewed_key_reason
 from .spark_sql import explained_spark_call, refused_window, rows_by_windrow, spark_sql
+from .split_windows import split_refusal
 from .stage_operator import stage_operator
 from .types import check_columns, check_keys, restored_spark_type, spark_schema
 from .window_calls import WindowCalls
 
-__all__ = ["SkewedKeyError", "WindowColumns", "WindowColumnsRunner"]
-
-
-class SkewedKeyError(Exception):
-    """A partition is to be split across tasks, for which a stage of Spark's plan has no means."""
+__all__ = ["WindowColumns", "WindowColumnsRunner"]
 
 
 @dataclass(slots=True)
@@ -90,13 +87,7 @@ class WindowColumnsRunner:
         self._constants: set[str] = set()
 
     def result(self) -> WindowColumns:
-        """Give the frame that was asked for.
-
-        Raises
-        ------
-        SkewedKeyError
-            Where a key is so frequent that its partition is to be split.
-        """
+        """Give the frame that was asked for."""
         return run_steps(self, WindowColumns(self.frame), self.plan)
 
     def evaluate(self, working: WindowColumns, step: Evaluate) -> WindowColumns:
@@ -119,7 +110,8 @@ class WindowColumnsRunner:
         asked = self.engine == "spark"
         explained = rows_by_windrow(lambda: self._operator(step, schema, left), len(left), asked=asked)
         windows = self._windows(step, schema, names, taken)
-        working.frame = self._added(working.frame, step, windows, taken)
+        splits = dict(zip(taken, self._splits(working, step, taken), strict=True))
+        working.frame = self._added(working.frame, step, windows, splits)
         for i, row in zip(left, explained, strict=True):
             result = working.frame.schema[len(step.names) + i]
             shown = explained_spark_call(step.calls[i], result, row, asked=asked)
@@ -162,22 +154,44 @@ class WindowColumnsRunner:
         ]
 
     def _check(self, working: WindowColumns, step: Compute, schema: T.StructType, taken: Sequence[int]) -> None:
-        """Refuse what a stage cannot carry; look for skewed keys, and warn where there are no keys."""
+        """Refuse what a stage cannot carry, and warn where all rows move to one task."""
         calls = [step.calls[i] for i in taken]
         read = {n for c in calls for n in c.columns_read()}
         kept = {self.plan.names[i] for i in step.keeps}
         check_columns(T.StructType([f for f in schema.fields if f.name in read or f.name in kept]))
         check_keys(schema, calls)
-        if self.compute_options.may_spread():
-            keys = {c.partition_by for c in calls if c.order_by}
-            is_named = working.frame.columns == list(step.names)
-            frame = working.frame if is_named else working.frame.toDF(*step.names)
-            if any(skewed_key_reason(frame, k, self.options.memory_limit, self.functions) for k in keys):
-                raise SkewedKeyError
-        unpartitioned = [c.display for c in calls if not c.partition_by]
-        if unpartitioned and not self._quiet:
-            text = ONE_PARTITION.format(calls="; ".join(unpartitioned), why="")
+        if self._quiet:
+            return
+        unpartitioned = {c.display: self._unsplit_reason(step, schema, i) for c, i in zip(calls, taken, strict=True)}
+        unsplit = {call: why for call, why in unpartitioned.items() if why is not None}
+        if unsplit:
+            why = next((f" ({why})" for why in unsplit.values() if why), "")
+            text = ONE_PARTITION.format(calls="; ".join(unsplit), why=why)
             warnings.warn(text, UserWarning, stacklevel=caller_stack_level())
+
+    def _unsplit_reason(self, step: Compute, schema: T.StructType, place: int) -> str | None:
+        """Say why all rows move to one task, however many they are; None where they do not."""
+        call = step.calls[place]
+        if call.partition_by:
+            return None
+        if not self.compute_options.may_spread():
+            return ""
+        # whether rows without an order can be read twice is for the optimizer to see
+        return split_refusal(self._operator(step, schema, [place]).levels[0], call, is_repeatable=True)
+
+    def _splits(self, working: WindowColumns, step: Compute, taken: Sequence[int]) -> list[str | None]:
+        """Say why the partitions of calls are split across tasks, as ``WindowCalls`` has it."""
+        if not self.compute_options.may_spread():
+            return [None] * len(taken)
+        if self.compute_options.spread_chosen() == "always":
+            return ["as spread='always' asks"] * len(taken)
+        ordered = {step.calls[i].partition_by for i in taken if step.calls[i].order_by}
+        is_named = working.frame.columns == list(step.names)
+        frame = working.frame if is_named else working.frame.toDF(*step.names)
+        skewed = {
+            keys: skewed_key_reason(frame, keys, self.options.memory_limit, self.functions) for keys in ordered if keys
+        }
+        return [skewed.get(step.calls[i].partition_by, "") for i in taken]
 
     def _windows(
         self, step: Compute, schema: T.StructType, names: Sequence[str], taken: Sequence[int]
@@ -215,13 +229,14 @@ class WindowColumnsRunner:
         names = [f"__windrow_out_{i}" for i in members]
         return stage_operator(calls, read_schema, names, names, [], self.options)
 
-    def _added(self, frame: Any, step: Compute, windows: Sequence[Mapping[str, Any]], taken: Sequence[int]) -> Any:
+    def _added(
+        self, frame: Any, step: Compute, windows: Sequence[Mapping[str, Any]], taken: Mapping[int, str | None]
+    ) -> Any:
         """Add windows to a frame, whose columns are those of the step; what Spark refuses of its own is named."""
         from pyspark.errors import PySparkException
 
-        calls = WindowCalls(
-            tuple(step.calls[i] for i in taken), self.options, tuple(strings_named_as_columns(self.plan))
-        )
+        strings = tuple(strings_named_as_columns(self.plan))
+        calls = WindowCalls(tuple(step.calls[i] for i in taken), self.options, tuple(taken.values()), strings)
         plan = self.adder.added(analyzed_plan(frame), json.dumps(windows), calls.text() if taken else "")
         try:
             return dataframe_of(plan, self.frame.sparkSession)
@@ -230,7 +245,7 @@ class WindowColumnsRunner:
             if len(windows) == 1 and left:
                 raise refused_window(step.calls[0], error) from None
             for i in left:
-                self._added(frame, replace(step, calls=(step.calls[i],)), [windows[i]], [])
+                self._added(frame, replace(step, calls=(step.calls[i],)), [windows[i]], {})
             raise
 
 

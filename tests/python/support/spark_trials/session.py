@@ -76,7 +76,7 @@ class Trials:
         """Ask the session something else, and look at what was left."""
         frame = self.frame(200)
         self.check(wr.with_columns(frame, PARTED), 200, **PARTED)
-        self.check(wr.with_columns(frame, SPREAD), 200, **SPREAD)
+        self.check(wr.with_columns(frame, SPREAD, spread="always"), 200, **SPREAD)
         assert holds(lambda: not self.left(), GRACE), self.left()
 
     def left(self):
@@ -146,8 +146,6 @@ def session(master, directory):
     if master.startswith("local-cluster"):
         builder = builder.config("spark.speculation", "true").config("spark.speculation.interval", "100ms")
         builder = builder.config("spark.speculation.quantile", "0.5").config("spark.speculation.multiplier", "1.1")
-        # a task whose shuffle files are lost leaves the others of its barrier waiting, by default for a year
-        builder = builder.config("spark.barrier.sync.timeout", "15s")
         builder = builder.config("spark.speculation.minTaskRuntime", "4s").config("spark.executor.memory", "512m")
     spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("OFF")

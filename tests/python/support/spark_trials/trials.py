@@ -5,9 +5,7 @@ import signal
 import threading
 import time
 import uuid
-from contextlib import nullcontext
 from pathlib import Path
-from unittest import mock
 
 import windrow as wr
 from support.comparison import Answers, compare_with_memory
@@ -130,27 +128,27 @@ def killed_behind_windrow(trials):
     assert retried(trials)
 
 
-def killed_in_a_barrier(trials, method, at):
-    """One task of a barrier stage dies; with windrow's exchange behind it, Spark starts the whole stage again."""
+def killed_in_a_split(trials, method, at):
+    """One task of a split partition dies; Spark runs it again by itself."""
     count = wr.aggregate(Counting(str(trials.notes), die, at, method), "t", returns=int).over(wr.window(order_by="t"))
     with trials.little_memory():
         frame = trials.frame()
-        assert "barrier" in str(wr.explain(frame, {**SPREAD, "own": count}))
-        result = wr.with_columns(frame, {**SPREAD, "own": count})
+        assert "read twice" in str(wr.explain(frame, {**SPREAD, "own": count}, spread="always"))
+        result = wr.with_columns(frame, {**SPREAD, "own": count}, spread="always")
     trials.check(result.drop("own"), **SPREAD)
     assert len(trials.noted("met")) == 1
     # once more, and from one worker to the next nothing is different
     assert result.where("own <> n").count() == 0
 
 
-def killed_before_the_others_have_heard(trials):
-    """One task dies before it has told the others what its rows come to."""
-    killed_in_a_barrier(trials, "update", ROWS - 1000)
+def killed_in_the_first_reading(trials):
+    """One task dies before it has summed its rows up."""
+    killed_in_a_split(trials, "update", ROWS - 1000)
 
 
-def killed_after_the_others_have_heard(trials):
-    """One task dies as it answers, when the other has heard of it, and may have done."""
-    killed_in_a_barrier(trials, "evaluate", ROWS - 1000)
+def killed_in_the_second_reading(trials):
+    """One task dies as it answers, when the other may have done."""
+    killed_in_a_split(trials, "evaluate", ROWS - 1000)
 
 
 def killed_executor(trials):
@@ -178,8 +176,8 @@ def killed_executor(trials):
     wait_for_slots(trials.spark)
 
 
-def killed_executor_in_a_barrier(trials):
-    """An executor dies while its task and another tell each other of their rows."""
+def killed_executor_of_two_readings(trials):
+    """An executor dies with the shuffle files that are to be read twice."""
 
     def end_executor():
         daemon = process(os.getpid())[0]
@@ -187,7 +185,7 @@ def killed_executor_in_a_barrier(trials):
         time.sleep(60)
 
     count = wr.aggregate(Counting(str(trials.notes), end_executor), "t", returns=int).over(wr.window(order_by="t"))
-    result = wr.with_columns(trials.frame(), {**SPREAD, "own": count}).repartition(3, "k")
+    result = wr.with_columns(trials.frame(), {**SPREAD, "own": count}, spread="always").repartition(3, "k")
     trials.check(result.drop("own"), **SPREAD)
     ((_, _, _, pid, _),) = trials.noted("met")
     assert trials.gone([pid])
@@ -225,7 +223,8 @@ def lost_files(trials, calls, shuffled):
 
     frame = trials.frame()
     with trials.little_memory():
-        result = wr.with_columns(frame.mapInArrow(run, frame.schema), calls)
+        source = frame.mapInArrow(run, frame.schema)
+        result = wr.with_columns(source, calls, spread="always" if calls is SPREAD else None)
     rows = (result.repartition(3, "k") if shuffled else result).rdd
     first = rows.collect()
     before = len(trials.noted("source"))
@@ -249,7 +248,7 @@ def lost_shuffle_files(trials):
     lost_files(trials, PARTED, shuffled=False)
 
 
-def lost_shuffle_files_of_a_barrier(trials):
+def lost_shuffle_files_of_two_readings(trials):
     lost_files(trials, SPREAD, shuffled=True)
 
 
@@ -273,10 +272,11 @@ def slow(trials):
 
 
 def waiting(trials):
-    """Tasks of a barrier stage, of which one hangs and the other waits to hear from it, with rows on the disk."""
+    """Tasks that sum up their rows, of which one hangs, with rows on the disk."""
     count = wr.aggregate(Counting(str(trials.notes), lambda: time.sleep(90)), "t", returns=int)
     with trials.little_memory():
-        return wr.with_columns(trials.frame(200_000), {**SPREAD, "own": count.over(wr.window(order_by="t"))})
+        calls = {**SPREAD, "own": count.over(wr.window(order_by="t"))}
+        return wr.with_columns(trials.frame(200_000), calls, spread="always")
 
 
 def failure_of(frame):
@@ -286,7 +286,7 @@ def failure_of(frame):
 
     try:
         frame.write.format("noop").mode("overwrite").save()
-    except (PySparkException, Py4JJavaError) as error:  # the second is what PySpark makes of the end of a barrier stage
+    except (PySparkException, Py4JJavaError) as error:  # the second is what PySpark makes of a lost worker
         return str(error)
     raise AssertionError("the job did not fail")
 
@@ -318,7 +318,7 @@ def cancelled_computation(trials):
     cancelled(trials, slow(trials), "computing")
 
 
-def cancelled_barrier(trials):
+def cancelled_split(trials):
     cancelled(trials, waiting(trials), "met")
 
 
@@ -369,19 +369,12 @@ def any_way(trials, number, ways):
             with (
                 settings(trials.spark, {k: str(v) for k, v in how.items()}),
                 wr.config(threads=threads, memory_limit=limit, spill_dir=str(trials.spill), timezone="UTC"),
-                slots_unknown() if spread == "twice" else nullcontext(),
             ):
                 named = {f"c{i}": ask.text for i, ask in enumerate(asks)}
-                asked = "always" if spread == "twice" else spread
-                out = wr.select(frame.repartition(tasks), "id", named, spread=asked).toArrow()
+                out = wr.select(frame.repartition(tasks), "id", named, spread=spread).toArrow()
             told = f"{tasks} partitions, batches of {batch}, {threads} threads, memory_limit={limit}, spread={spread!r}"
             compare_with_memory(answers, table, asks, out, told)
     answers.settle(len(asks) * len(ways))
-
-
-def slots_unknown():
-    """Have rows in ranges read twice, as where executors come and go."""
-    return mock.patch("windrow.hosts.spark.execution.slots", return_value=None)
 
 
 #: Partitions, rows of a batch, threads, memory limit, spread: each value stands beside each other one somewhere.
@@ -389,9 +382,8 @@ WAYS = [
     (1, 10_000, 1, None, "never"),
     (5, 1, 2, 1, "auto"),
     (2, 7, 1, 1, "always"),
-    (3, 7, 1, 1, "twice"),
-    (6, 10_000, 2, None, "twice"),
-    (3, 10_000, 2, None, "always"),
+    (3, 7, 1, 1, "always"),
+    (6, 10_000, 2, None, "always"),
     (7, 7, 2, None, "auto"),
     (4, 1, 1, 1, "never"),
 ]

@@ -19,11 +19,15 @@ import org.apache.spark.sql.catalyst.expressions.AttributeReference;
 import org.apache.spark.sql.catalyst.expressions.AttributeSet;
 import org.apache.spark.sql.catalyst.expressions.AttributeSet$;
 import org.apache.spark.sql.catalyst.expressions.Ascending$;
+import org.apache.spark.sql.catalyst.expressions.BitwiseAnd;
 import org.apache.spark.sql.catalyst.expressions.Cast$;
 import org.apache.spark.sql.catalyst.expressions.Descending$;
+import org.apache.spark.sql.catalyst.expressions.EqualTo;
 import org.apache.spark.sql.catalyst.expressions.ExprId;
 import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.If;
 import org.apache.spark.sql.catalyst.expressions.Literal$;
+import org.apache.spark.sql.catalyst.expressions.MonotonicallyIncreasingID;
 import org.apache.spark.sql.catalyst.expressions.NamedExpression;
 import org.apache.spark.sql.catalyst.expressions.NamedExpression$;
 import org.apache.spark.sql.catalyst.expressions.NullOrdering;
@@ -31,8 +35,11 @@ import org.apache.spark.sql.catalyst.expressions.NullsFirst$;
 import org.apache.spark.sql.catalyst.expressions.NullsLast$;
 import org.apache.spark.sql.catalyst.expressions.PythonUDF;
 import org.apache.spark.sql.catalyst.expressions.RowFrame$;
+import org.apache.spark.sql.catalyst.expressions.ScalarSubquery;
+import org.apache.spark.sql.catalyst.expressions.ShiftRight;
 import org.apache.spark.sql.catalyst.expressions.SortDirection;
 import org.apache.spark.sql.catalyst.expressions.SortOrder;
+import org.apache.spark.sql.catalyst.expressions.SparkPartitionID;
 import org.apache.spark.sql.catalyst.expressions.SpecifiedWindowFrame;
 import org.apache.spark.sql.catalyst.expressions.UnboundedFollowing$;
 import org.apache.spark.sql.catalyst.expressions.UnboundedPreceding$;
@@ -52,19 +59,25 @@ import org.apache.spark.sql.catalyst.plans.logical.LocalLimit;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.%map_in_arrow%;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
+import org.apache.spark.sql.catalyst.plans.logical.Repartition;
+import org.apache.spark.sql.catalyst.plans.logical.RepartitionByExpression;
 import org.apache.spark.sql.catalyst.plans.logical.Sort;
+import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias;
 import org.apache.spark.sql.catalyst.plans.logical.Window;
 import org.apache.spark.sql.catalyst.plans.physical.AllTuples$;
 import org.apache.spark.sql.catalyst.plans.physical.ClusteredDistribution;
-import org.apache.spark.sql.catalyst.plans.physical.ClusteredDistribution$;
 import org.apache.spark.sql.catalyst.rules.Rule;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
 import org.apache.spark.sql.catalyst.trees.TreePattern;
 import org.apache.spark.sql.execution.SparkPlan;
 import org.apache.spark.sql.execution.SparkStrategy;
+import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
+import org.apache.spark.sql.execution.datasources.LogicalRelation;
 import org.apache.spark.sql.execution.python.%map_in_arrow%Exec;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataType$;
+import org.apache.spark.sql.types.StructField;
+import org.apache.spark.sql.types.StructType;
 
 /**
  * The rule: hands plans that have a Window node to Python, which gives what stands in their place. Python may ask to see
@@ -91,7 +104,7 @@ public final class SessionRule extends Rule {
     if (onlyCalls && !hasCalls) return plan;
     Object result;
     try {
-      result = function.apply(new WindowReader(plan));
+      result = function.apply(new WindowReader(plan, true));
     } catch (Exception error) {
       result = "Python cannot be reached: " + error;
       if (!hasCalls) {
@@ -153,17 +166,21 @@ public final class WindowReader {
     "spark.sql.execution.pythonUDF.pandas.intToDecimalCoercionEnabled",
     "spark.sql.execution.pythonUDF.pandas.preferIntExtensionDtype"
   };
+  // monotonically_increasing_id() has the row's number within its partition in so many bits.
+  private static final int ROW_BITS = 33;
+  private static final List FIXED_STEPS = Arrays.asList(new Object[] {"Filter", "Project", "Union"});
+  private static final List FIXED_LEAVES = Arrays.asList(new Object[] {"InMemoryRelation", "LocalRelation", "Range"});
   private final LogicalPlan plan;
+  private final boolean isOptimized; // else its projects may still choose what nobody reads
   private final List chains = new ArrayList();
   private final Map byTop = new IdentityHashMap();
   private final ExpressionWriter writer = new ExpressionWriter();
 
-  public WindowReader(LogicalPlan plan) {
+  public WindowReader(LogicalPlan plan, boolean isOptimized) {
     this.plan = plan;
+    this.isOptimized = isOptimized;
     visit(plan, null);
   }
-
-  public LogicalPlan top(int chain) { return (LogicalPlan) ((Chain) chains.get(chain)).nodes.get(0); }
 
   // ---------------------------------------------------------------------------------------------------------- reading
 
@@ -184,15 +201,25 @@ public final class WindowReader {
       return;
     }
     AttributeSet below = null;
-    if (node instanceof Project || node instanceof Aggregate) below = node.references();
+    if (node instanceof Project && required != null && !isOptimized) below = chosen((Project) node, required);
+    else if (node instanceof Project || node instanceof Aggregate) below = node.references();
     else if (required != null && passes(node)) below = required.$plus$plus(node.references());
     for (Object child : Scala.list(node.children())) visit((LogicalPlan) child, below);
+  }
+
+  private static AttributeSet chosen(Project node, AttributeSet required) {
+    AttributeSet chosen = AttributeSet$.MODULE$.empty();
+    for (Object each : Scala.list(node.projectList())) {
+      NamedExpression made = (NamedExpression) each;
+      if (required.contains(made.toAttribute())) chosen = chosen.$plus$plus(((Expression) each).references());
+    }
+    return chosen;
   }
 
   // Whether a node gives its child's columns as they are, so that what nobody above it reads need not be computed.
   private static boolean passes(LogicalPlan node) {
     return node instanceof Filter || node instanceof Join || node instanceof Sort || node instanceof GlobalLimit
-        || node instanceof LocalLimit;
+        || node instanceof LocalLimit || node instanceof SubqueryAlias;
   }
 
   private static Chain chain(Window top, AttributeSet required) {
@@ -210,7 +237,7 @@ public final class WindowReader {
       } else if (node instanceof Project) {
         for (Object chosen : Scala.list(((Project) node).projectList()))
           if (!(chosen instanceof AttributeReference)) return chain;
-      } else return chain;
+      } else if (!(node instanceof SubqueryAlias)) return chain;
     }
   }
 
@@ -234,6 +261,8 @@ public final class WindowReader {
       about.put("bytes", Long.valueOf(bytes(chain.base)));
       about.put("kinds", kinds(chain.base));
       about.put("most_rows", chain.base.maxRows());
+      about.put("rows", chain.base.stats().rowCount());
+      about.put("repeatable", Boolean.valueOf(chain.base.deterministic() && isFixed(chain.base)));
       described.add(about);
     }
     org.apache.spark.sql.internal.SQLConf conf = plan.conf();
@@ -248,6 +277,7 @@ public final class WindowReader {
       }
     }
     about.put("python", settings);
+    about.put("tasks", Integer.valueOf(tasks(conf)));
     about.put("hash", Integer.valueOf(plan.semanticHash()));
     about.put("streaming", Boolean.valueOf(plan.isStreaming()));
     java.io.ByteArrayOutputStream deflated = new java.io.ByteArrayOutputStream();
@@ -263,6 +293,25 @@ public final class WindowReader {
     return bytes.bitLength() < 63 ? bytes.longValue() : Long.MAX_VALUE;
   }
 
+  // Whether a plan gives the same rows in the same partitions each time, and that costs little: files (a job fails where
+  // one is gone) and tables in memory, with projections and filters.
+  private static boolean isFixed(LogicalPlan node) {
+    for (Object child : Scala.list(node.children())) if (!isFixed((LogicalPlan) child)) return false;
+    if (!node.children().isEmpty()) return FIXED_STEPS.contains(node.nodeName());
+    if (!(node instanceof LogicalRelation)) return FIXED_LEAVES.contains(Scala.kind(node));
+    // by its buckets a table is read only where the columns of these are
+    Object relation = ((LogicalRelation) node).relation();
+    return relation instanceof HadoopFsRelation && ((HadoopFsRelation) relation).bucketSpec().isEmpty();
+  }
+
+  // Over how many tasks a partition is split: as many as can run at once, where that is known.
+  private static int tasks(org.apache.spark.sql.internal.SQLConf conf) {
+    org.apache.spark.SparkContext context = %session%.active().sparkContext();
+    boolean varies = context.conf().getBoolean("spark.dynamicAllocation.enabled", false);
+    int slots = varies ? 0 : context.maxNumConcurrentTasks(context.resourceProfileManager().defaultResourceProfile());
+    return slots > 0 ? slots : conf.numShufflePartitions();
+  }
+
   // The nodes down to the first of several children.
   private static List kinds(LogicalPlan node) {
     List kinds = new ArrayList();
@@ -276,31 +325,29 @@ public final class WindowReader {
 
   // --------------------------------------------------------------------------------------------------------- building
 
-  /** The plan with what Python answers: JSON, the functions that it refers to by number, and plans that are ready. */
-  public LogicalPlan replaced(String answer, List functions, List plans) throws java.io.IOException {
+  /** The plan with what Python answers: JSON, and the functions that it refers to by number. */
+  public LogicalPlan replaced(String answer, List functions) throws java.io.IOException {
     List answers = (List) Scala.json(answer);
     for (int i = 0; i < answers.size(); i++) ((Chain) chains.get(i)).answer = (Map) answers.get(i);
-    return rebuilt(plan, functions, plans);
+    return rebuilt(plan, functions);
   }
 
-  private LogicalPlan rebuilt(LogicalPlan node, List functions, List plans) {
+  private LogicalPlan rebuilt(LogicalPlan node, List functions) {
     Chain chain = (Chain) byTop.get(node);
-    if (chain != null && chain.answer != null) {
-      Object ready = chain.answer.get("plan");
-      return ready == null ? built(chain, functions, plans) : (LogicalPlan) plans.get(((Integer) ready).intValue());
-    }
+    if (chain != null && chain.answer != null) return built(chain, functions);
     List children = new ArrayList();
     boolean changed = false;
     for (Object child : Scala.list(node.children())) {
-      LogicalPlan made = rebuilt((LogicalPlan) child, functions, plans);
+      LogicalPlan made = rebuilt((LogicalPlan) child, functions);
       changed |= made != child;
       children.add(made);
     }
     return changed ? (LogicalPlan) node.withNewChildren(Scala.seq(children)) : node;
   }
 
-  private LogicalPlan built(Chain chain, List functions, List plans) {
-    LogicalPlan below = rebuilt(chain.base, functions, plans);
+  private LogicalPlan built(Chain chain, List all) {
+    LogicalPlan below = rebuilt(chain.base, all);
+    List functions = all.subList(((Integer) chain.answer.get("first_function")).intValue(), all.size());
     Map attributes = new HashMap(); // by id
     for (Object attribute : Scala.list(chain.base.output())) put(attributes, (Attribute) attribute);
     for (Object node : chain.nodes)
@@ -315,6 +362,70 @@ public final class WindowReader {
     return below;
   }
 
+  /** The plan with calls of windrow's in the place of windows of Spark's: JSON says which, and what they read. */
+  public LogicalPlan marked(String answer, String calls) throws java.io.IOException {
+    Map marks = new IdentityHashMap(); // by Window node
+    for (Object each : (List) Scala.json(answer)) {
+      Map mark = (Map) each;
+      Chain chain = (Chain) chains.get(((Integer) mark.get("chain")).intValue());
+      Object node = chain.nodes.get(((Integer) mark.get("node")).intValue());
+      if (!marks.containsKey(node)) marks.put(node, new ArrayList());
+      ((List) marks.get(node)).add(mark);
+    }
+    return marked(plan, marks, calls);
+  }
+
+  private LogicalPlan marked(LogicalPlan node, Map marks, String calls) {
+    List children = new ArrayList();
+    boolean changed = false;
+    for (Object child : Scala.list(node.children())) {
+      LogicalPlan made = marked((LogicalPlan) child, marks, calls);
+      changed |= made != child;
+      children.add(made);
+    }
+    LogicalPlan made = changed ? (LogicalPlan) node.withNewChildren(Scala.seq(children)) : node;
+    if (!marks.containsKey(node)) return made;
+    List expressions = Scala.list(((Window) node).windowExpressions());
+    for (Object each : (List) marks.get(node)) {
+      Map mark = (Map) each;
+      int at = ((Integer) mark.get("window")).intValue();
+      Alias named = (Alias) expressions.get(at);
+      List values = new ArrayList();
+      for (Object number : (List) mark.get("values")) values.add(writer.expression(((Integer) number).intValue()));
+      WindowCall call =
+          new WindowCall(
+              (String) mark.get("function"),
+              calls,
+              (Integer) mark.get("place"),
+              named.dataType(),
+              Boolean.valueOf(named.nullable()),
+              Scala.seq(values));
+      WindowSpecDefinition spec = ((WindowExpression) named.child()).windowSpec();
+      expressions.set(at, Scala.alias(call.over(spec.partitionSpec(), spec.orderSpec()), named.name(), named.toAttribute()));
+    }
+    return with((Window) made, expressions);
+  }
+
+  /** The names of the nodes in whose expressions there are subqueries with windows. */
+  public List nodesOfSubqueries() {
+    List names = new ArrayList();
+    nodesOfSubqueries(plan, names);
+    return names;
+  }
+
+  private static void nodesOfSubqueries(LogicalPlan node, List names) {
+    for (Object inner : Scala.list(node.subqueries()))
+      if (((LogicalPlan) inner).containsPattern(TreePattern.WINDOW())) names.add(node.nodeName());
+    for (Object child : Scala.list(node.children())) nodesOfSubqueries((LogicalPlan) child, names);
+  }
+
+  private static LogicalPlan with(Window window, List expressions) {
+    Object[] fields = new Object[window.productArity()];
+    for (int i = 0; i < fields.length; i++) fields[i] = window.productElement(i);
+    fields[0] = Scala.seq(expressions);
+    return (LogicalPlan) window.makeCopy(fields);
+  }
+
   private static void put(Map attributes, Attribute attribute) {
     attributes.put(Long.valueOf(attribute.exprId().id()), attribute);
   }
@@ -325,10 +436,7 @@ public final class WindowReader {
     List expressions = Scala.list(window.windowExpressions());
     List kept = new ArrayList();
     for (Object at : (List) left.get("windows")) kept.add(expressions.get(((Integer) at).intValue()));
-    Object[] fields = new Object[window.productArity()];
-    for (int i = 0; i < fields.length; i++) fields[i] = window.productElement(i);
-    fields[0] = Scala.seq(kept);
-    return (LogicalPlan) window.makeCopy(fields).withNewChildren(Scala.seq(Arrays.asList(new Object[] {below})));
+    return (LogicalPlan) with(window, kept).withNewChildren(Scala.seq(Arrays.asList(new Object[] {below})));
   }
 
   private static LogicalPlan chosen(Map step, Map attributes, LogicalPlan below) {
@@ -338,6 +446,7 @@ public final class WindowReader {
   }
 
   private LogicalPlan stage(Map stage, LogicalPlan below, Map attributes, List functions) {
+    Map split = (Map) stage.get("split"); // across tasks
     List columns = new ArrayList(); // Attribute, as they come to the function
     List computed = new ArrayList(); // NamedExpression
     for (Object each : (List) stage.get("columns")) {
@@ -376,22 +485,64 @@ public final class WindowReader {
         DataType type = DataType$.MODULE$.fromJson((String) column.get("type"));
         given = Scala.alias(Scala.cast(attribute, type), attribute.name()).toAttribute();
         back = Scala.alias(Scala.cast(given, attribute.dataType()), attribute.name(), attribute);
+      } else if (split != null) { // as Spark's own node has no column that passes
+        given = Scala.alias(attribute, attribute.name()).toAttribute();
+        back = Scala.alias(given, attribute.name(), attribute);
       }
       restores |= given != attribute;
       output.add(given);
       restored.add(back);
     }
-    PythonUDF function =
-        new PythonUDF(
-            (String) stage.get("name"),
-            (PythonFunction) functions.get(((Integer) stage.get("function")).intValue()),
-            DataType$.MODULE$.fromJson((String) stage.get("type")),
-            Scala.seq(parameters),
-            ((Integer) stage.get("eval_type")).intValue(),
-            true,
-            NamedExpression$.MODULE$.newExprId());
-    below = new WindowStage(function, Scala.seq(output), below, false%no_profile%);
+    if (split == null) {
+      below = new WindowStage(function(stage, parameters, functions), Scala.seq(output), below, false%no_profile%);
+    } else {
+      below = toldSummaries(split, columns, below, functions);
+      PythonUDF function = function(stage, Scala.list(below.output()), functions); // what it reads must not be pruned
+      below = new %map_in_arrow%(function, Scala.seq(output), below, false%no_profile%);
+    }
     return restores ? new Project(Scala.seq(restored), below) : below;
+  }
+
+  private static PythonUDF function(Map about, List parameters, List functions) {
+    return new PythonUDF(
+        (String) about.get("name"),
+        (PythonFunction) functions.get(((Integer) about.get("function")).intValue()),
+        DataType$.MODULE$.fromJson((String) about.get("type")),
+        Scala.seq(parameters),
+        ((Integer) about.get("eval_type")).intValue(),
+        true,
+        NamedExpression$.MODULE$.newExprId());
+  }
+
+  // Rows in ranges, the first of each with its range's number and all summaries (see split_two_pass.py).
+  private static LogicalPlan toldSummaries(Map split, List columns, LogicalPlan below, List functions) {
+    List by = new ArrayList();
+    for (Object key : (List) split.get("order")) by.add(Scala.order((Map) key, columns));
+    for (Object place : (List) split.get("hashed")) by.add(columns.get(((Integer) place).intValue()));
+    Object tasks = split.get("tasks"); // null: the rows stay where they are read
+    if (by.isEmpty()) by.add(new SparkPartitionID());
+    if (tasks != null)
+      below = new RepartitionByExpression(Scala.seq(by), below, scala.Option.apply(tasks), scala.Option.apply(null));
+    List read = new ArrayList();
+    for (Object place : (List) split.get("read")) read.add(columns.get(((Integer) place).intValue()));
+    LogicalPlan summaries = new Project(Scala.seq(read), below);
+    for (Object each : (List) split.get("functions")) {
+      PythonUDF function = function((Map) each, Scala.list(summaries.output()), functions);
+      List given = new ArrayList();
+      for (StructField field : ((StructType) function.dataType()).fields())
+        given.add(Scala.alias(Literal$.MODULE$.create(null, field.dataType()), field.name()).toAttribute());
+      if (Boolean.TRUE.equals(((Map) each).get("gathered"))) summaries = new Repartition(1, true, summaries);
+      summaries = new %map_in_arrow%(function, Scala.seq(given), summaries, false%no_profile%);
+    }
+    Expression told = (Expression) Scala.withDefaults(ScalarSubquery.class, summaries);
+    Expression row = new BitwiseAnd(new MonotonicallyIncreasingID(), Literal$.MODULE$.apply(Long.valueOf((1L << ROW_BITS) - 1)));
+    Expression isFirst = new EqualTo(row, Literal$.MODULE$.apply(Long.valueOf(0)));
+    List marked = new ArrayList(columns);
+    List names = (List) split.get("names");
+    Expression place = new ShiftRight(new MonotonicallyIncreasingID(), Literal$.MODULE$.apply(Integer.valueOf(ROW_BITS)));
+    marked.add(Scala.alias(place, (String) names.get(0)));
+    marked.add(Scala.alias(new If(isFirst, told, Literal$.MODULE$.create(null, told.dataType())), (String) names.get(1)));
+    return new Project(Scala.seq(marked), below);
   }
 }
 
@@ -414,6 +565,12 @@ public final class WindowCall extends UnevaluableAggregateFunc implements java.i
     this.type = type;
     this.isNullable = isNullable;
     this.values = values;
+  }
+
+  Expression over(%seq% partition, %seq% order) {
+    WindowFrame all =
+        new SpecifiedWindowFrame(RowFrame$.MODULE$, UnboundedPreceding$.MODULE$, UnboundedFollowing$.MODULE$);
+    return new WindowExpression(toAggregateExpression(), new WindowSpecDefinition(partition, order, all));
   }
 
   /** Whether a plan has one, apart from its subqueries. */
@@ -541,7 +698,7 @@ public final class WindowColumns {
   }
 
   private static Expression call(Map window, List columns, String calls) {
-    AggregateFunction function =
+    WindowCall made =
         new WindowCall(
             (String) window.get("function"),
             calls,
@@ -551,11 +708,7 @@ public final class WindowColumns {
             Scala.seq(at((List) window.get("values"), columns)));
     List order = new ArrayList();
     for (Object key : (List) window.get("order")) order.add(Scala.order((Map) key, columns));
-    WindowFrame all =
-        new SpecifiedWindowFrame(RowFrame$.MODULE$, UnboundedPreceding$.MODULE$, UnboundedFollowing$.MODULE$);
-    return new WindowExpression(
-        function.toAggregateExpression(),
-        new WindowSpecDefinition(Scala.seq(at((List) window.get("partition"), columns)), Scala.seq(order), all));
+    return made.over(Scala.seq(at((List) window.get("partition"), columns)), Scala.seq(order));
   }
 
   private Expression parsed(String text) throws Exception { return session.sessionState().sqlParser().parseExpression(text); }
@@ -791,6 +944,22 @@ final class Scala {
     return new com.fasterxml.jackson.databind.ObjectMapper().readValue(text, Object.class);
   }
 
+  // A case class's object of its first field; each release has more fields, with defaults.
+  static Object withDefaults(Class kind, Object first) {
+    try {
+      java.lang.reflect.Constructor constructor = kind.getConstructors()[0];
+      Class companion = kind.getClassLoader().loadClass(kind.getName() + "$");
+      Object maker = companion.getField("MODULE$").get(null);
+      Object[] fields = new Object[constructor.getParameterCount()];
+      fields[0] = first;
+      for (int i = 1; i < fields.length; i++)
+        fields[i] = companion.getMethod("apply$default$" + (i + 1), new Class[0]).invoke(maker, new Object[0]);
+      return constructor.newInstance(fields);
+    } catch (ReflectiveOperationException error) {
+      throw new RuntimeException(error);
+    }
+  }
+
   static Expression cast(Expression expression, DataType type) { return Cast$.MODULE$.apply(expression, type, false); }
 
   static String kind(Object value) {
@@ -864,23 +1033,8 @@ public final class WindowStageExec extends %map_in_arrow%Exec {
 
   public %seq% requiredChildDistribution() {
     List keys = parameters(false);
-    Object asked = keys.isEmpty() ? (Object) AllTuples$.MODULE$ : clustered(Scala.seq(keys));
+    Object asked = keys.isEmpty() ? (Object) AllTuples$.MODULE$ : Scala.withDefaults(ClusteredDistribution.class, Scala.seq(keys));
     return Scala.seq(Arrays.asList(new Object[] {asked}));
-  }
-
-  // Each release has more fields, with defaults.
-  private static Object clustered(%seq% keys) {
-    try {
-      java.lang.reflect.Constructor constructor = ClusteredDistribution.class.getConstructors()[0];
-      Object[] fields = new Object[constructor.getParameterCount()];
-      fields[0] = keys;
-      for (int i = 1; i < fields.length; i++)
-        fields[i] = ClusteredDistribution$.class.getMethod("apply$default$" + (i + 1), new Class[0])
-            .invoke(ClusteredDistribution$.MODULE$, new Object[0]);
-      return constructor.newInstance(fields);
-    } catch (ReflectiveOperationException error) {
-      throw new RuntimeException(error);
-    }
   }
 
   public %seq% outputOrdering() { return Scala.seq(parameters(true)); }
