@@ -39,6 +39,7 @@ _RANKING = {
     "CumeDist": "cume_dist", "DenseRank": "dense_rank", "PercentRank": "percent_rank", "Rank": "rank",
     "RowNumber": "row_number",
 }  # fmt: skip
+_COUNTERS = ("CounterDiff", "CounterDiffWithStartTime")
 _VALUES = {"AnyValue": "any_value", "First": "first_value", "Last": "last_value"}
 _BOUNDS = {
     "CurrentRow": Bound("current_row"),
@@ -162,9 +163,9 @@ class _CatalystReader:
         if kind == "NthValue":
             args = [self.column(function["input"]), _literal(function["offset"], "nth_value's offset")]
             return Call("nth_value", tuple(args), nulls_ignored=function["ignoreNulls"] or None)
-        if kind == "CounterDiff":
+        if kind in _COUNTERS:
             arguments = [v for v in (function.fields or {}).values() if isinstance(v, CatalystNode)]
-            return Call("counter_diff", tuple(map(self.column, arguments)))
+            return Call("counter_diff", tuple(self.column(a) for a in arguments if a.constant != ["null"]))
         raise _unknown(function)
 
     def _aggregate(self, expression: CatalystNode) -> Call:
@@ -175,7 +176,7 @@ class _CatalystReader:
 
     def _function(self, function: CatalystNode) -> Call:
         kind = function.kind
-        if kind in _RANKING or kind in ("NTile", "NthValue", "CounterDiff"):
+        if kind in _RANKING or kind in ("NTile", "NthValue", *_COUNTERS):
             return self._ranking(function)
         fields = function.fields or {}
         if kind in _PLAIN:

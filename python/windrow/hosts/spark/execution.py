@@ -43,7 +43,15 @@ from .spark_sql import explained_spark_call, rows_by_windrow, with_windows
 from .split_barrier import all_gather, barrier_task
 from .split_two_pass import run_two_pass
 from .task_metrics import MetricsAccumulator
-from .types import arrow_round_trip_type, check_columns, check_keys, restored_spark_type, spark_schema, to_arrow
+from .types import (
+    arrow_round_trip_type,
+    check_columns,
+    check_keys,
+    declared_schema,
+    restored_spark_type,
+    spark_schema,
+    to_arrow,
+)
 
 __all__ = ["SparkRunner", "StageReport"]
 
@@ -292,7 +300,7 @@ class SparkRunner:
                 step, calls, schema, sort=not self.compute_options.in_order and not spark_sorts, kept=kept
             )
             accumulator = self._collect_metrics(operator)
-            working.frame = working.frame.mapInArrow(operator, spark_schema(operator))
+            working.frame = working.frame.mapInArrow(operator, declared_schema(operator))
             schema = self._record_results(operator, calls, result_names)
             rows = _in_spark_types(operator.explain_rows(), [schema[result_names[i]] for i in calls])
             self.done[-1].append(StageReport(calls, distribution + sorting, exchange, True, rows, accumulator))
@@ -380,7 +388,7 @@ class SparkRunner:
                 )
             else:
                 working.frame = working.frame.mapInArrow(
-                    barrier_task(operator, ranges), spark_schema(operator), barrier=True
+                    barrier_task(operator, ranges), declared_schema(operator), barrier=True
                 )
                 working.frame = end_barrier_stage(working.frame, columns, self.functions)
                 distribution = f"{by} at once (barrier), {split_reason}"

@@ -38,7 +38,7 @@ from .exchange_sharing import stages
 from .jvm import python_function
 from .python_aggregates import PythonSettings
 from .stage_operator import sorts_of, stage_operator
-from .types import arrow_round_trip_type, spark_schema, to_arrow
+from .types import arrow_round_trip_type, check_declared, declared_schema, spark_schema, to_arrow
 from .window_calls import as_written, bound_call
 
 __all__ = ["ChainPlanner", "PlannedChain", "Stage", "answers_of", "is_spread", "planned_chains"]
@@ -339,6 +339,8 @@ class ChainPlanner:
             for window in node.windows:
                 if window.written is not None:
                     window.bound = bound_call(window.written, window.expression, self._name)
+                elif window.expression.kind != "WindowExpression":
+                    window.reason = "Spark's optimizer found that it is one value for all rows"
                 elif self._only_calls:
                     window.reason = "it is a window of Spark's, and the session is not enabled"
                 else:
@@ -389,7 +391,7 @@ class ChainPlanner:
         [step] = plan_steps([output], list(dict.fromkeys(read)), _Resolver(), selecting=True).computes()
         [bound] = step.calls
         operator = stage_operator([bound], self._schema(read), [name], [name], [], self._options)
-        made = spark_schema(operator)[name]
+        made = declared_schema(operator)[name]
         theirs = _spark_type(window.attribute.type)
         if made.dataType not in (theirs, arrow_round_trip_type(theirs)) or made.nullable > window.attribute.nullable:
             raise UnsupportedError(
@@ -470,8 +472,10 @@ class ChainPlanner:
                 self.engine == "auto" and (self._has_few_rows or spark_is_cheaper(calls, types))
             )
         if not leaves:
+            carried = self._schema(self._names[a.number] for a in self._inputs if a.id in kept)
             try:
-                to_arrow(self._schema(self._names[a.number] for a in self._inputs if a.id in kept), "UTC")
+                to_arrow(carried, "UTC")
+                check_declared(carried)
             except WindrowError as error:
                 if any(w.written is not None for w in taken):
                     raise

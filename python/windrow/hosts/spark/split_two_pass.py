@@ -22,7 +22,7 @@ from ..._execute.stream import Operator
 from ..._model.names import unique_names
 from ...exceptions import DataError
 from .scalars import quoted
-from .types import spark_schema
+from .types import declared_schema
 
 __all__ = ["run_two_pass"]
 
@@ -74,7 +74,7 @@ def run_two_pass(frame: Any, operator: Operator, reader: Operator, functions: An
         functions.shiftright(row, _ROW_BITS).alias(partition),
         functions.when(is_first, summaries.scalar()).alias(summaries_name),
     ]
-    return frame.select("*", *marks).mapInArrow(_SecondPass(operator), spark_schema(operator))
+    return frame.select("*", *marks).mapInArrow(_SecondPass(operator), declared_schema(operator))
 
 
 def _pack_summaries(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

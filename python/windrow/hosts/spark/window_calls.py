@@ -53,7 +53,7 @@ def as_written(expression: CatalystNode, texts: Sequence[str]) -> tuple[WindowCa
     Parameters
     ----------
     expression
-        A Catalyst ``WindowExpression``.
+        A Catalyst ``WindowExpression``, or what Spark's optimizer made of one.
     texts
         The texts that the plan carries.
 
@@ -62,6 +62,8 @@ def as_written(expression: CatalystNode, texts: Sequence[str]) -> tuple[WindowCa
     tuple of WindowCalls and BoundCall, or None
         The call and what it came with; None for a window of Spark's.
     """
+    if expression.kind != "WindowExpression":
+        return None
     function = expression["windowFunction"]
     if function.kind != "AggregateExpression" or function["aggregateFunction"].kind != "WindowCall":
         return None

@@ -36,7 +36,7 @@ from .session import caller_stack_level, session_options
 from .skew import skewed_key_reason
 from .spark_sql import explained_spark_call, refused_window, rows_by_windrow, spark_sql
 from .stage_operator import stage_operator
-from .types import check_columns, check_keys, restored_spark_type, spark_schema
+from .types import check_columns, check_declared, check_keys, declared_schema, restored_spark_type
 from .window_calls import WindowCalls
 
 __all__ = ["SkewedKeyError", "WindowColumns", "WindowColumnsRunner"]
@@ -166,7 +166,9 @@ class WindowColumnsRunner:
         calls = [step.calls[i] for i in taken]
         read = {n for c in calls for n in c.columns_read()}
         kept = {self.plan.names[i] for i in step.keeps}
-        check_columns(T.StructType([f for f in schema.fields if f.name in read or f.name in kept]))
+        carried = T.StructType([f for f in schema.fields if f.name in read or f.name in kept])
+        check_columns(carried)
+        check_declared(carried)
         check_keys(schema, calls)
         if self.compute_options.may_spread():
             keys = {c.partition_by for c in calls if c.order_by}
@@ -197,7 +199,7 @@ class WindowColumnsRunner:
     def _results(self, step: Compute, schema: T.StructType, taken: Sequence[int]) -> list[T.StructField]:
         """Give the types of calls' results, as Spark has them."""
         fields = []
-        made = spark_schema(self._operator(step, schema, taken)).fields if taken else []
+        made = declared_schema(self._operator(step, schema, taken)).fields if taken else []
         for i, result in zip(taken, made, strict=True):
             call = step.calls[i]
             source = call.argument_column()
