@@ -29,6 +29,7 @@ SPARK_TESTS = [
     "spark/test_releases.py",
     "spark/test_enable.py",
     "spark/test_enable_exchanges.py",
+    "spark/test_pandas_functions.py",
     "spark/test_python_aggregates.py",
     "spark/test_sail.py",
     "spark/test_sessions_of_others.py",

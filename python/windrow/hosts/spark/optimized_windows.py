@@ -28,8 +28,10 @@ from ..._model.outputs import Output
 from ..._model.replace import replace
 from ..._plan.bind import Resolver, plan_steps
 from ..._plan.bound import BoundCall
+from ..._plan.steps import Evaluate
 from ...exceptions import UnsupportedError, WindrowError
 from ...settings import Options, current
+from .carried_types import carried_type, casts_back, casts_there, has_months
 from .catalyst import read_window_expression
 from .catalyst_node import CatalystNode
 from .columns.tree import HOST
@@ -69,20 +71,22 @@ class _Resolver(Resolver):
 class _Window:
     """A window of a node.
 
-    ``written`` is the call of windrow's that it stands for, None for a window of Spark's; ``bound`` is its call where
-    windrow computes it, ``reason`` why it does not.
+    ``written`` is the call of windrow's that it stands for, None for a window of Spark's. ``bound`` are the calls where
+    windrow computes it, ``text`` what Spark then makes of their results; empty: one call, which is all. ``reason`` is
+    why windrow does not.
     """
 
     place: int
     attribute: CatalystNode
     expression: CatalystNode
     written: BoundCall | None
-    bound: BoundCall | None = None
+    bound: Sequence[BoundCall] = ()
+    text: str = ""
     reason: str = ""
 
     @property
     def is_taken(self) -> bool:
-        return self.bound is not None
+        return bool(self.bound)
 
 
 @dataclass(slots=True)
@@ -127,11 +131,15 @@ class _Group:
 
 @dataclass(slots=True)
 class Stage:
-    """A stage of windrow's: its keys as SQL, its calls as people read them, and the operator."""
+    """A stage of windrow's: its keys as SQL, its calls as people read them, the operator, and what results are for.
+
+    The last are the columns' names, by those of results that Spark makes columns of.
+    """
 
     keys: list[str]
     calls: list[str]
     operator: Operator
+    columns: dict[str, str]
 
 
 @dataclass(slots=True)
@@ -338,14 +346,14 @@ class ChainPlanner:
         for node in self._nodes:
             for window in node.windows:
                 if window.written is not None:
-                    window.bound = bound_call(window.written, window.expression, self._name)
+                    window.bound = (bound_call(window.written, window.expression, self._name),)
                 elif window.expression.kind != "WindowExpression":
                     window.reason = "Spark's optimizer found that it is one value for all rows"
                 elif self._only_calls:
                     window.reason = "it is a window of Spark's, and the session is not enabled"
                 else:
                     try:
-                        window.bound = self._bound(window)
+                        window.bound, window.text = self._bound(window)
                     except WindrowError as error:
                         self._refuse(window, str(error))
         groups = self._groups(later, clustered)
@@ -377,28 +385,42 @@ class ChainPlanner:
 
     # --------------------------------------------------------------------------------------------------------- reading
 
-    def _bound(self, window: _Window) -> BoundCall:
-        """Read a window, bind it to columns, and see that its result is Spark's."""
+    def _bound(self, window: _Window) -> tuple[Sequence[BoundCall], str]:
+        """Read a window, bind its calls to columns, and see that its result is Spark's."""
         read: list[str] = []
 
         def column(node: CatalystNode) -> Column:
             read.append(self._name(node))
             return Column(read[-1])
 
-        call = read_window_expression(window.expression, column, ansi=self._ansi, python=self._python)
+        for key in window.expression["windowSpec"]["partitionSpec"]:
+            if has_months(_spark_type(key.type)):
+                raise UnsupportedError(
+                    f"the key {key.sql} is of type {key.type_name}, by which windrow spreads no rows"
+                )
+        item = read_window_expression(window.expression, column, ansi=self._ansi, python=self._python)
         name = self._names[window.attribute.number]
-        output = Output(name, replace(call, name=name))
-        [step] = plan_steps([output], list(dict.fromkeys(read)), _Resolver(), selecting=True).computes()
-        [bound] = step.calls
-        operator = stage_operator([bound], self._schema(read), [name], [name], [], self._options)
-        made = declared_schema(operator)[name]
+        plan = plan_steps([Output(name, replace(item, name=name))], _unique(read), _Resolver(), selecting=True)
+        [step] = plan.computes()
+        [text] = [str(s.expression) for e in plan.steps if isinstance(e, Evaluate) for s in e.scalars] or [""]
+        results = [c.name for c in step.calls] if text else [name]
+        made = declared_schema(stage_operator(step.calls, self._schema(read), results, results, [], self._options))
+        if not text:
+            self._check_type(window, step.calls[0], made[name])
+        return step.calls, text
+
+    def _check_type(self, window: _Window, call: BoundCall, made: T.StructField) -> None:
         theirs = _spark_type(window.attribute.type)
-        if made.dataType not in (theirs, arrow_round_trip_type(theirs)) or made.nullable > window.attribute.nullable:
+        is_sum = call.function == "sum" and isinstance(theirs, T.YearMonthIntervalType)
+        expected = T.LongType() if is_sum else carried_type(theirs)
+        if (
+            made.dataType not in (expected, arrow_round_trip_type(expected))
+            or made.nullable > window.attribute.nullable
+        ):
             raise UnsupportedError(
                 f"Spark's result is {_typed(theirs, window.attribute.nullable)}, windrow's would be "
                 f"{_typed(made.dataType, made.nullable)}"
             )
-        return bound
 
     def _name(self, node: CatalystNode) -> str:
         """Give the name of the column that holds an expression."""
@@ -411,7 +433,7 @@ class ChainPlanner:
 
     def _schema(self, names: Iterable[str]) -> T.StructType:
         fields = [
-            T.StructField(name, _spark_type(node.type), node.nullable)
+            T.StructField(name, carried_type(_spark_type(node.type)), node.nullable)
             for name in dict.fromkeys(names)
             for node in [self._expressions[name]]
         ]
@@ -460,7 +482,7 @@ class ChainPlanner:
         taken = group.taken()
         if not taken:
             return
-        calls = [w.bound for w in taken if w.bound is not None]
+        calls = [c for w in taken for c in w.bound]
         types = {name: _spark_type(node.type) for name, node in self._expressions.items()}
         kept = {*self._wanted, *(i for n in self._nodes for i in n.reads(n.windows))}
         if any(w.written is not None for w in taken):
@@ -511,7 +533,10 @@ class ChainPlanner:
     ) -> list[CatalystNode]:
         """Add a stage to a chain; give the columns that there are behind it."""
         taken = group.taken()
-        calls = [w.bound for w in taken if w.bound is not None]
+        of_text = {c.name: str(w.attribute.name) for w in taken if w.text for c in w.bound}
+        texts = {w.attribute.id: w.text for w in taken if w.text}
+        computed = {c.name if w.text else self._names[w.attribute.number]: c for w in taken for c in w.bound}
+        calls, results = list(computed.values()), list(computed)
         read = {name for call in calls for name in call.columns_read()}
         here = {self._names[a.number]: a for a in present}
         self._expressions |= here
@@ -521,15 +546,15 @@ class ChainPlanner:
         behind = {a.id: a for a in [*(here[name] for name in passing), *(w.attribute for w in taken)]}
         behind = {i: behind[i] for i in [*(i for i in self._wanted if i in behind), *behind]}
         schema = self._schema(names)
-        results = [self._names[w.attribute.number] for w in taken]
         sorts = sorts_of(calls, schema, results, group.options)
-        output = [self._names[a.number] for a in behind.values()]
+        output = [*(self._names[a.number] for a in behind.values() if a.id not in texts), *of_text]
         strings = [s for n in group.nodes for s in n.strings]
         operator = stage_operator(calls, schema, output, results, sorts, group.options, strings)
         if self._new_report is not None:
             operator.report = self._new_report()
         given = spark_schema(operator)
-        is_plain = bool(names) and names == [a.name for a in present]
+        casts = {name: casts_there(_spark_type(self._expressions[name].type)) for name in names}
+        is_plain = bool(names) and names == [a.name for a in present] and not any(casts.values())
         shown = [call.display.partition(" OVER ")[0] for call in calls]
         chain.steps.append(
             {
@@ -539,7 +564,8 @@ class ChainPlanner:
                 "eval_type": _MAP_ARROW,
                 "projected": not is_plain,
                 "columns": [
-                    {"name": f.name, **(_place(self._expressions[f.name]) if names else {})} for f in schema.fields
+                    {"name": f.name, **(_place(self._expressions[f.name]) | {"casts": casts[f.name]} if names else {})}
+                    for f in schema.fields
                 ],
                 "keys": [self._key(k, names) for k in group.partition()],
                 "ordering": [
@@ -547,17 +573,16 @@ class ChainPlanner:
                     for k in calls[sorts[-1][0]].sort_keys()
                 ],
                 "output": [
-                    {
-                        "id": a.id,
-                        "name": f.name,
-                        "type": None if f.dataType == _spark_type(a.type) else f.dataType.json(),
-                    }
-                    for a, f in zip(behind.values(), given.fields, strict=True)
+                    {"id": i, "text": texts[i]}
+                    if i in texts
+                    else {"id": i, **_carried(a, given[self._names[a.number]])}
+                    for i, a in behind.items()
                 ],
+                "parts": [{"name": name, "type": given[name].dataType.json()} for name in of_text],
             }
         )
         chain.functions.append(python_function(operator, given))
-        chain.stages.append(Stage([str(k.sql) for k in group.partition()], shown, operator))
+        chain.stages.append(Stage([str(k.sql) for k in group.partition()], shown, operator, of_text))
         return list(behind.values())
 
     def _key(self, key: CatalystNode, names: Sequence[str]) -> dict[str, int]:
@@ -578,7 +603,7 @@ def _named(keys: frozenset[int]) -> frozenset[str]:
 def _leave(windows: Iterable[_Window], reason: str) -> None:
     for window in windows:
         window.reason = window.reason or reason
-        window.bound = None
+        window.bound = ()
 
 
 def _order_sql(order: CatalystNode) -> str:
@@ -588,6 +613,16 @@ def _order_sql(order: CatalystNode) -> str:
 
 def _typed(dtype: T.DataType, nullable: bool) -> str:
     return f"{dtype.simpleString()}{'' if nullable else ' not null'}"
+
+
+def _unique(names: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(names))
+
+
+def _carried(column: CatalystNode, given: T.StructField) -> dict[str, Any]:
+    """Say to the JVM of what type a column comes back, and how that becomes its own."""
+    dtype = _spark_type(column.type)
+    return {} if given.dataType == dtype else {"type": given.dataType.json(), "casts": casts_back(dtype)}
 
 
 def _place(node: CatalystNode) -> dict[str, int]:

@@ -24,6 +24,7 @@ from ..._execute.stream import Operator
 from ..._model.replace import replace
 from ..._plan.bound import BoundCall
 from ..._plan.steps import Compute, Evaluate, Project, StepPlan
+from .carried_types import carried_schema
 from .compiled import make
 from .engine_choice import spark_is_cheaper
 from .exchanges import ONE_PARTITION
@@ -167,7 +168,8 @@ class WindowColumnsRunner:
         read = {n for c in calls for n in c.columns_read()}
         kept = {self.plan.names[i] for i in step.keeps}
         carried = T.StructType([f for f in schema.fields if f.name in read or f.name in kept])
-        check_columns(carried)
+        check_columns(T.StructType([f for f in schema.fields if f.name in read]))
+        check_columns(carried_schema(carried))
         check_declared(carried)
         check_keys(schema, calls)
         if self.compute_options.may_spread():
@@ -211,7 +213,7 @@ class WindowColumnsRunner:
         """Make the operator of some calls, which nobody runs."""
         calls = [step.calls[i] for i in members]
         read = {n for c in calls for n in c.columns_read()}
-        read_schema = T.StructType([f for f in schema.fields if f.name in read] or schema.fields[:1])
+        read_schema = T.StructType([f for f in schema.fields if f.name in read] or carried_schema(schema).fields[:1])
         if not read_schema.fields:
             read_schema = T.StructType([T.StructField(ROW_PLACEHOLDER, T.BooleanType(), nullable=False)])
         names = [f"__windrow_out_{i}" for i in members]
