@@ -29,10 +29,12 @@ SPARK_TESTS = [
     "spark/test_releases.py",
     "spark/test_enable.py",
     "spark/test_enable_exchanges.py",
+    "spark/test_pandas_functions.py",
     "spark/test_python_aggregates.py",
     "spark/test_sail.py",
     "spark/test_sessions_of_others.py",
     "spark/test_window_columns.py",
+    "spark/test_year_months.py",
 ]
 # Each with the newest pandas that it works with, on a Python that all of them know. The Connect client of 3.5 needs a
 # NumPy that is too old for the newest pyarrow.

@@ -1,4 +1,4 @@
-"""The grammar of SQL strings: sqlglot's Spark dialect with one change.
+"""The grammar of SQL strings: sqlglot's Spark dialect with few changes.
 
 The dialect has no functions of its own, so that each call keeps the name and the arguments that the user wrote.
 """
@@ -53,6 +53,12 @@ def dialect() -> type[Dialect]:
             SUBQUERY_PREDICATES: ClassVar[dict[Any, Any]] = {}
             # else array(1, 2)[0] is read as the list of one 0
             ARRAY_CONSTRUCTORS: ClassVar[dict[str, Any]] = {}
+
+            def _parse_partition_and_order(self) -> Any:
+                # in OVER, Spark's CLUSTER BY is PARTITION BY
+                if self._match(Spark.Tokenizer.KEYWORDS["CLUSTER BY"]):
+                    return self._parse_csv(self._parse_assignment), None
+                return super()._parse_partition_and_order()
 
         class Generator(Spark.Generator):  # type: ignore[misc,valid-type]
             """Spark's generator, with the type TIME."""

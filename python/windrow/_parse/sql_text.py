@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
@@ -18,6 +19,7 @@ from .._model.expressions import Column, Expr, HostExpression, Literal, Scalar, 
 from .._model.frames import Bound, Frame, default_frame, normalise_exclude, relative
 from .._model.intervals import parse_duration
 from .._model.names import check_text, no_window_call
+from .._model.replace import replace
 from .._model.result_columns import result_column
 from .._model.windows import Order, Window
 from ..exceptions import SpecError, short_traceback, shown
@@ -44,6 +46,10 @@ _MODIFIERS = ("Filter", "WithinGroup", "IgnoreNulls", "RespectNulls")
 _OVER = re.compile(r"\bover\b", re.IGNORECASE)
 # an alias ends a text
 _AS = re.compile(r"\bas\s+(\w+|`[^`]*`)\s*$", re.IGNORECASE)
+_NUMBER = re.compile(
+    r"[+-]?(?:(?P<whole>\d+)|(?P<exact>\d+\.\d*|\.\d+)|(?:\d+\.?\d*|\.\d+)e[+-]?\d+|inf|infinity|nan)",
+    re.IGNORECASE | re.ASCII,
+)
 
 
 @lru_cache(maxsize=1024)
@@ -264,6 +270,8 @@ def build_call(function: str, args: list[Expr], **modifiers: Any) -> Call:
     if known is not None and known.family == "offset":  # Spark writes the default arguments
         for index in (2, 1):
             args = drop_default(known, args, index)
+    if name == "counter_diff" and len(args) == 2 and isinstance(args[1], Literal) and args[1].value is None:
+        args = args[:1]  # a start that is NULL is none
     return Call(name, tuple(args), **modifiers)
 
 
@@ -307,7 +315,20 @@ def _window_call(tree: Any) -> Call:
     if within:
         modifiers["argument_order"] = within
     modifiers["window"] = _window(tree)
-    return build_call(function, args, **modifiers)
+    made = build_call(function, args, **modifiers)
+    return replace(made, window=replace(made.window, frame=None)) if _has_own_frame(made) else made
+
+
+def _has_own_frame(call: Call) -> bool:
+    """Whether the frame of ``lag`` or ``lead`` is the one row that the call looks at, as Spark allows."""
+    frame = None if call.window is None else call.window.frame
+    if frame is None or call.function not in ("lag", "lead"):
+        return False
+    offset = call.args[1] if len(call.args) > 1 else Literal(1)
+    if not isinstance(offset, Literal) or not isinstance(offset.value, int):
+        return False
+    row = Bound("preceding" if call.function == "lag" else "following", offset)
+    return frame.units == "rows" and frame.exclude == "no_others" and frame.start.equals(row) and frame.end.equals(row)
 
 
 def _read_argument(node: Any, args: list[Expr], modifiers: dict[str, Any]) -> None:
@@ -385,8 +406,13 @@ def _bound(value: Any, side: str | None) -> Bound:
 
 
 def _text_offset(text: str) -> Any:
-    digits = text.strip().lstrip("+-")
-    return int(text) if len(digits) < 100 and digits.isascii() and digits.isdigit() else parse_duration(text)
+    """Give the value of a bound that is text: a number, which Spark casts to the key's type, or a duration."""
+    found = _NUMBER.fullmatch(text.strip())
+    if found is None or len(text) > 100:
+        return parse_duration(text)
+    if found["whole"]:
+        return int(text)
+    return Decimal(text) if found["exact"] else float(text)
 
 
 def _expression(node: Any) -> Expr:

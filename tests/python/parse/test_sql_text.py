@@ -1,6 +1,7 @@
 """SQL strings give what the builder gives."""
 
 import datetime as dt
+import math
 from decimal import Decimal
 
 import pytest
@@ -41,6 +42,11 @@ SAME = [
     ("rank() OVER (ORDER BY t DESC NULLS FIRST)", wr.rank().over(wr.window(order_by=wr.desc("t", nulls="first")))),
     ("rank() OVER (ORDER BY t ASC NULLS LAST)", wr.rank().over(wr.window(order_by=wr.asc("t", nulls="last")))),
     ("sum(x) OVER (DISTRIBUTE BY k SORT BY t)", wr.sum("x").over(w)),
+    ("sum(x) OVER (CLUSTER BY k, t)", wr.sum("x").over(wr.window(["k", "t"]))),
+    ("sum(x) OVER (CLUSTER BY k ROWS 1 PRECEDING)", wr.sum("x").over(wr.window("k", rows=(-1, 0)))),
+    ("lead(x, 2) OVER (ORDER BY t ROWS BETWEEN 2 FOLLOWING AND 2 FOLLOWING)", wr.lead("x", 2).over(order_by="t")),
+    ("lag(x) OVER (ORDER BY t ROWS BETWEEN 1 PRECEDING AND 1 PRECEDING)", wr.lag("x").over(order_by="t")),
+    ("counter_diff(x, NULL) OVER (ORDER BY t)", wr.counter_diff("x").over(order_by="t")),
     ("sum(`a b`) OVER (PARTITION BY `x.y`)", wr.sum("a b").over(wr.window("x.y"))),
 ]
 
@@ -76,6 +82,9 @@ FRAMES = [
     ("RANGE BETWEEN 0.5 PRECEDING AND CURRENT ROW", {"range": (Decimal("-0.5"), 0)}),
     ("RANGE BETWEEN 5e-1 PRECEDING AND CURRENT ROW", {"range": (-0.5, 0)}),
     ("RANGE BETWEEN '2 days' PRECEDING AND CURRENT ROW", {"range": ("-2 days", 0)}),
+    ("RANGE BETWEEN '2' PRECEDING AND '1.5' FOLLOWING", {"range": (-2, Decimal("1.5"))}),
+    ("RANGE BETWEEN '2e0' PRECEDING AND ' +3 ' FOLLOWING", {"range": (-2.0, 3)}),
+    ("RANGE BETWEEN 'inf' PRECEDING AND 'Infinity' FOLLOWING", {"range": (-math.inf, math.inf)}),
     ("ROWS BETWEEN n PRECEDING AND CURRENT ROW", {"rows": (wr.preceding(wr.col("n")), 0)}),
     ("ROWS BETWEEN n + 1 PRECEDING AND CURRENT ROW", {"rows": (wr.preceding(wr.expr("n + 1")), 0)}),
 ]
@@ -139,6 +148,10 @@ def test_a_timestamp_in_the_sessions_zone_is_left_to_the_host():
         ("sum(x) OVER (ORDER BY t ROWS BETWEEN 2 FOLLOWING AND 1 FOLLOWING)", wr.SpecError, "start comes after"),
         ("sum(x) OVER (ORDER BY t ROWS BETWEEN UNBOUNDED FOLLOWING AND CURRENT ROW)", wr.SpecError, "cannot start"),
         ("sum(x) OVER (ORDER BY t ROWS BETWEEN 1.5 PRECEDING AND CURRENT ROW)", wr.SpecError, "whole rows"),
+        ("sum(x) OVER (ORDER BY t RANGE '1.5.2' PRECEDING)", wr.SpecError, "is not a duration"),
+        ("sum(x) OVER (ORDER BY t RANGE 'NaN' PRECEDING)", wr.SpecError, "NaN cannot bound a frame"),
+        ("sum(x) OVER (ORDER BY t ROWS '1.5' PRECEDING)", wr.SpecError, "whole rows"),
+        ("sum(x) OVER (CLUSTER BY k ORDER BY t)", wr.SpecError, "cannot be read as SQL"),
         ("1 OVER ()", wr.SpecError, "cannot be read"),
         ("max(x) OVER () + :p", wr.SpecError, ":p has no value here"),
     ],

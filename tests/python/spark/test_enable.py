@@ -307,6 +307,41 @@ def test_nothing_is_read(spark, t):
         assert len(expected) == 60
 
 
+@pytest.mark.parametrize(
+    ("call", "reason"),
+    [
+        ("count(NULL) OVER (PARTITION BY k ORDER BY id)", "one value for all rows"),
+        ("collect_list(NULL) OVER (PARTITION BY k ORDER BY id)", "of type array<void> without NULLs"),
+        ("sum(v) OVER (PARTITION BY k ORDER BY double(id) RANGE 'NaN' PRECEDING)", "NaN cannot bound a frame"),
+    ],
+)
+def test_windows_that_stay_beside_others(spark, t, call, reason):
+    query = f"SELECT id, {call} AS x, sum(v) OVER (PARTITION BY k ORDER BY id) AS s FROM t"
+    expected = spark.sql(query)
+    with wr.spark.accelerated(spark, engine="windrow"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        frame = spark.sql(query)
+        assert nodes(frame) == (1, 1)
+        [left] = [row for row in wr.spark.explain(frame).rows if row["strategy"] == "spark"]
+        assert reason in left["reason"]
+        assert frame.schema == expected.schema
+        assert rows(frame) == rows(expected)
+
+
+@pytest.mark.skipif(__version__ < "4.3", reason="Spark has counter_diff from 4.3 on")
+@pytest.mark.parametrize("start", ["", ", NULL", ", ts", ", if(id > 30, NULL, ts)"])
+def test_counter_diff(spark, t, start):
+    query = (
+        f"SELECT id, counter_diff(v{start}) OVER (PARTITION BY k ORDER BY id) AS d FROM "
+        "(SELECT *, timestamp_seconds(id - id % 8) AS ts FROM t)"
+    )
+    expected = rows(spark.sql(query))
+    with wr.spark.accelerated(spark, engine="windrow"):
+        frame = spark.sql(query)
+        assert nodes(frame) == (1, 0)
+        assert rows(frame) == expected
+
+
 def test_types_that_arrow_does_not_tell(spark, t):
     query = (
         "SELECT id, d, max(d) OVER w m, collect_list(d) OVER w l, name, first_value(name) OVER w f FROM "

@@ -325,7 +325,13 @@ def test_what_stays_with_spark_says_why(spark, t):
         assert passages(plan) == 0
         compared += len(asked.collect()) if "determin" not in why else 0
     assert compared == 300
-    converting = "spark.sql.execution.pythonUDF.pandas.preferIntExtensionDtype"
-    told = pytest.warns(UserWarning, match=f"{converting}, which windrow does not follow")
-    with settings(spark, {converting: "true"}), wr.spark.accelerated(spark, engine="windrow"), told:
-        executed_plan(plain.select(length("i").over(keyed())))
+    followed_by_none = [
+        ("spark.sql.execution.pythonUDF.pandas.preferIntExtensionDtype", "true"),
+        ("spark.sql.pyspark.udf.profiler", "perf"),
+    ]
+    with wr.spark.accelerated(spark, engine="windrow"):
+        for name, value in followed_by_none:
+            told = pytest.warns(UserWarning, match=f"{name} is set, which windrow does not follow")
+            with settings(spark, {name: value}), told:
+                assert passages(executed_plan(plain.select(length("i").over(keyed())))) == 0
+            assert passages(executed_plan(plain.select(length("i").over(keyed())))) == 1

@@ -64,19 +64,20 @@ def _marks(planners: Sequence[ChainPlanner]) -> tuple[list[dict[str, Any]], Wind
     splits: list[str | None] = []
     for number, planner in enumerate(planners):
         for node, window in planner.taken_windows():
-            if window.bound is None or window.written is not None:
-                continue
+            if len(window.bound) != 1 or window.text or window.written is not None:
+                continue  # what is an expression over calls is replaced in sessions alone
+            [call] = window.bound
             marks.append(
                 {
                     "chain": number,
                     "node": node.place,
                     "window": window.place,
-                    "function": f"windrow_{window.bound.function}",
+                    "function": f"windrow_{call.function}",
                     "place": len(calls),
-                    "values": planner.expressions(window.bound.values()),
+                    "values": planner.expressions(call.values()),
                 }
             )
-            calls.append(window.bound)
+            calls.append(call)
             splits.append(window.split)
     return marks, WindowCalls(tuple(calls), planners[0].options if planners else current(), tuple(splits))
 

@@ -7,16 +7,17 @@ percentages, delimiters, bounds) is taken out of it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any
 
-from ..._model.calls import Call
+from ..._model.calls import Call, Derived
 from ..._model.catalog import function_of
 from ..._model.expressions import Expr, Literal
 from ..._model.frames import Bound, Frame, relative
+from ..._model.intervals import Interval
 from ..._model.windows import Order, Window
 from ...exceptions import UnsupportedError
 from .catalyst_node import CatalystNode, value_of
+from .pandas_functions import is_pandas_function, over_calls, pandas_function
 from .python_aggregates import PythonSettings, python_aggregate
 
 __all__ = ["bound_of", "read_window_expression"]
@@ -39,6 +40,9 @@ _RANKING = {
     "CumeDist": "cume_dist", "DenseRank": "dense_rank", "PercentRank": "percent_rank", "Rank": "rank",
     "RowNumber": "row_number",
 }  # fmt: skip
+# an order key of such a type is a number of months to windrow
+_MONTHS = ("interval year", "interval month")
+_COUNTERS = ("CounterDiff", "CounterDiffWithStartTime")
 _VALUES = {"AnyValue": "any_value", "First": "first_value", "Last": "last_value"}
 _BOUNDS = {
     "CurrentRow": Bound("current_row"),
@@ -49,7 +53,7 @@ _BOUNDS = {
 
 def read_window_expression(
     expression: CatalystNode, column: Callable[[CatalystNode], Expr], *, ansi: bool, python: PythonSettings
-) -> Call:
+) -> Call | Derived:
     """Read a Catalyst ``WindowExpression``.
 
     Parameters
@@ -65,8 +69,8 @@ def read_window_expression(
 
     Returns
     -------
-    Call
-        The builder's call, without a name.
+    Call or Derived
+        The builder's call, or an expression of SQL over calls, without a name.
 
     Raises
     ------
@@ -116,14 +120,19 @@ class _CatalystReader:
         self.ansi = ansi
         self.python = python
 
-    def call(self, expression: CatalystNode) -> Call:
+    def call(self, expression: CatalystNode) -> Call | Derived:
         function, spec = expression["windowFunction"], expression["windowSpec"]
         if function.kind == "AggregateExpression" and function["aggregateFunction"].kind == "PythonUDAF":
             if function["filter"] is not None or function["isDistinct"]:
                 raise UnsupportedError("a Python function with FILTER or DISTINCT is Spark's")
             call = python_aggregate(function["aggregateFunction"], spec, self.column, self.python)
             return call.over(self._window(spec, framed=False))
-        call = self._aggregate(function) if function.kind == "AggregateExpression" else self._ranking(function)
+        plain = function["aggregateFunction"] if function.kind == "AggregateExpression" else function
+        if is_pandas_function(plain):
+            template, calls = pandas_function(plain, self.column)
+            window = self._window(spec, framed=True)
+            return over_calls(template, [self._modified(c, function).over(window) for c in calls], str(expression.sql))
+        call = self._modified(self._function(plain), function)
         known = function_of(call.function)
         return call.over(self._window(spec, framed=known is None or known.takes_frame))
 
@@ -131,10 +140,11 @@ class _CatalystReader:
         frame = None
         if framed:
             written = spec["frameSpecification"]
+            months = any(o["child"].type_name.startswith(_MONTHS) for o in spec["orderSpec"])
             frame = Frame(
                 "rows" if written["frameType"] == "RowFrame" else "range",
-                _bound(written["lower"], start=True),
-                _bound(written["upper"], start=False),
+                _bound(written["lower"], start=True, in_months=months),
+                _bound(written["upper"], start=False, in_months=months),
             )
         # a key of one value for all rows parts nothing
         partition = tuple(self.column(k) for k in spec["partitionSpec"] if k.constant is None)
@@ -162,20 +172,22 @@ class _CatalystReader:
         if kind == "NthValue":
             args = [self.column(function["input"]), _literal(function["offset"], "nth_value's offset")]
             return Call("nth_value", tuple(args), nulls_ignored=function["ignoreNulls"] or None)
-        if kind == "CounterDiff":
+        if kind in _COUNTERS:
             arguments = [v for v in (function.fields or {}).values() if isinstance(v, CatalystNode)]
-            return Call("counter_diff", tuple(map(self.column, arguments)))
+            return Call("counter_diff", tuple(self.column(a) for a in arguments if a.constant != ["null"]))
         raise _unknown(function)
 
-    def _aggregate(self, expression: CatalystNode) -> Call:
-        call = self._function(expression["aggregateFunction"])
+    def _modified(self, call: Call, expression: CatalystNode) -> Call:
+        """Give a call with the modifiers of an aggregate; other functions have none."""
+        if expression.kind != "AggregateExpression":
+            return call
         if expression["filter"] is not None:
             call = call.filter(self.column(expression["filter"]))
         return call.distinct() if expression["isDistinct"] else call
 
     def _function(self, function: CatalystNode) -> Call:
         kind = function.kind
-        if kind in _RANKING or kind in ("NTile", "NthValue", "CounterDiff"):
+        if kind in _RANKING or kind in ("Lag", "Lead", "NTile", "NthValue", *_COUNTERS):
             return self._ranking(function)
         fields = function.fields or {}
         if kind in _PLAIN:
@@ -246,8 +258,12 @@ class _CatalystReader:
         return name
 
 
-def _bound(bound: CatalystNode, *, start: bool) -> Bound:
-    return bound_of(bound.kind, partial(value_of, bound, "the frame's bound"), start=start)
+def _bound(bound: CatalystNode, *, start: bool, in_months: bool) -> Bound:
+    def value() -> Any:
+        offset = value_of(bound, "the frame's bound")
+        return offset.months if in_months and isinstance(offset, Interval) else offset
+
+    return bound_of(bound.kind, value, start=start)
 
 
 def _literal(expression: CatalystNode, role: str) -> Expr:

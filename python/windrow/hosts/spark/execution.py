@@ -41,7 +41,15 @@ from .spark_sql import explained_spark_call, rows_by_windrow, with_windows
 from .split_two_pass import run_two_pass
 from .split_windows import NO_KEYS, split_of, split_refusal
 from .task_metrics import MetricsAccumulator
-from .types import arrow_round_trip_type, check_columns, check_keys, restored_spark_type, spark_schema, to_arrow
+from .types import (
+    arrow_round_trip_type,
+    check_columns,
+    check_keys,
+    declared_schema,
+    restored_spark_type,
+    spark_schema,
+    to_arrow,
+)
 
 __all__ = ["SparkRunner", "StageReport"]
 
@@ -290,7 +298,7 @@ class SparkRunner:
                 step, calls, schema, sort=not self.compute_options.in_order and not spark_sorts, kept=kept
             )
             accumulator = self._collect_metrics(operator)
-            working.frame = working.frame.mapInArrow(operator, spark_schema(operator))
+            working.frame = working.frame.mapInArrow(operator, declared_schema(operator))
             schema = self._record_results(operator, calls, result_names)
             rows = _in_spark_types(operator.explain_rows(), [schema[result_names[i]] for i in calls])
             self.done[-1].append(StageReport(calls, distribution + sorting, exchange, True, rows, accumulator))

@@ -73,7 +73,12 @@ def explained_windows(
                 title = f"stage {len(made.stages)}"
                 types = {f.name: f.dataType.simpleString() for f in spark_schema(stage.operator)}
                 made.rows += [
-                    replace(row, sort=f"{title}, sort {row.sort}", type=types[row.name])
+                    replace(
+                        row,
+                        name=stage.columns.get(row.name, row.name),
+                        sort=f"{title}, sort {row.sort}",
+                        type=types[row.name],
+                    )
                     for row in stage.operator.explain_rows(streamed=True)
                 ]
                 made.steps.append(f"{title}: {stage.distribution}, then windrow computes {', '.join(stage.calls)}")

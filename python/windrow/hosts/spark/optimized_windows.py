@@ -28,8 +28,10 @@ from ..._model.outputs import Output
 from ..._model.replace import replace
 from ..._plan.bind import Resolver, plan_steps
 from ..._plan.bound import BoundCall
+from ..._plan.steps import Evaluate
 from ...exceptions import UnsupportedError, WindrowError
 from ...settings import Options, current
+from .carried_types import carried_type, casts_back, casts_there, has_months
 from .catalyst import read_window_expression
 from .catalyst_node import CatalystNode
 from .columns.tree import HOST
@@ -39,7 +41,7 @@ from .jvm import python_function
 from .python_aggregates import PythonSettings
 from .split_windows import MAP_ARROW, NO_KEYS, Split, is_spread, ordering, split_of, split_refusal, split_step
 from .stage_operator import sorts_of, stage_operator
-from .types import arrow_round_trip_type, spark_schema, to_arrow
+from .types import arrow_round_trip_type, check_declared, declared_schema, spark_schema, to_arrow
 from .window_calls import as_written, bound_call
 
 __all__ = ["ChainPlanner", "PlannedChain", "Stage", "answers_of", "planned_chains"]
@@ -63,8 +65,8 @@ class _Window:
     """A window of a node.
 
     ``written`` is the call of windrow's that it stands for, None for a window of Spark's; ``split`` says why its
-    partitions are split, as in ``WindowCalls``; ``bound`` is its call where windrow computes it, ``reason`` why it does
-    not.
+    partitions are split, as in ``WindowCalls``. ``bound`` are the calls where windrow computes it, ``text`` what Spark
+    then makes of their results; empty: one call, which is all. ``reason`` is why windrow does not.
     """
 
     place: int
@@ -72,12 +74,13 @@ class _Window:
     expression: CatalystNode
     written: BoundCall | None
     split: str | None
-    bound: BoundCall | None = None
+    bound: Sequence[BoundCall] = ()
+    text: str = ""
     reason: str = ""
 
     @property
     def is_taken(self) -> bool:
-        return self.bound is not None
+        return bool(self.bound)
 
 
 @dataclass(slots=True)
@@ -131,11 +134,15 @@ class _Part:
 
 @dataclass(slots=True)
 class Stage:
-    """A stage of windrow's: how rows come to its tasks, its calls as people read them, and the operator."""
+    """A stage of windrow's: how rows come to its tasks, its calls as people read them, and the operator.
+
+    ``columns`` are the names of the columns that Spark makes of results, by those of the results.
+    """
 
     distribution: str
     calls: list[str]
     operator: Operator
+    columns: dict[str, str]
 
 
 @dataclass(slots=True)
@@ -350,12 +357,14 @@ class ChainPlanner:
         for node in self._nodes:
             for window in node.windows:
                 if window.written is not None:
-                    window.bound = bound_call(window.written, window.expression, self._name)
+                    window.bound = (bound_call(window.written, window.expression, self._name),)
+                elif window.expression.kind != "WindowExpression":
+                    window.reason = "Spark's optimizer found that it is one value for all rows"
                 elif self._only_calls:
                     window.reason = "it is a window of Spark's, and the session is not enabled"
                 else:
                     try:
-                        window.bound = self._bound(window)
+                        window.bound, window.text = self._bound(window)
                     except WindrowError as error:
                         self._refuse(window, str(error))
         groups = self._groups(later, clustered)
@@ -387,28 +396,42 @@ class ChainPlanner:
 
     # --------------------------------------------------------------------------------------------------------- reading
 
-    def _bound(self, window: _Window) -> BoundCall:
-        """Read a window, bind it to columns, and see that its result is Spark's."""
+    def _bound(self, window: _Window) -> tuple[Sequence[BoundCall], str]:
+        """Read a window, bind its calls to columns, and see that its result is Spark's."""
         read: list[str] = []
 
         def column(node: CatalystNode) -> Column:
             read.append(self._name(node))
             return Column(read[-1])
 
-        call = read_window_expression(window.expression, column, ansi=self._ansi, python=self._python)
+        for key in window.expression["windowSpec"]["partitionSpec"]:
+            if has_months(_spark_type(key.type)):
+                raise UnsupportedError(
+                    f"the key {key.sql} is of type {key.type_name}, by which windrow spreads no rows"
+                )
+        item = read_window_expression(window.expression, column, ansi=self._ansi, python=self._python)
         name = self._names[window.attribute.number]
-        output = Output(name, replace(call, name=name))
-        [step] = plan_steps([output], list(dict.fromkeys(read)), _Resolver(), selecting=True).computes()
-        [bound] = step.calls
-        operator = stage_operator([bound], self._schema(read), [name], [name], [], self.options)
-        made = spark_schema(operator)[name]
+        plan = plan_steps([Output(name, replace(item, name=name))], _unique(read), _Resolver(), selecting=True)
+        [step] = plan.computes()
+        [text] = [str(s.expression) for e in plan.steps if isinstance(e, Evaluate) for s in e.scalars] or [""]
+        results = [c.name for c in step.calls] if text else [name]
+        made = declared_schema(stage_operator(step.calls, self._schema(read), results, results, [], self.options))
+        if not text:
+            self._check_type(window, step.calls[0], made[name])
+        return step.calls, text
+
+    def _check_type(self, window: _Window, call: BoundCall, made: T.StructField) -> None:
         theirs = _spark_type(window.attribute.type)
-        if made.dataType not in (theirs, arrow_round_trip_type(theirs)) or made.nullable > window.attribute.nullable:
+        is_sum = call.function == "sum" and isinstance(theirs, T.YearMonthIntervalType)
+        expected = T.LongType() if is_sum else carried_type(theirs)
+        if (
+            made.dataType not in (expected, arrow_round_trip_type(expected))
+            or made.nullable > window.attribute.nullable
+        ):
             raise UnsupportedError(
                 f"Spark's result is {_typed(theirs, window.attribute.nullable)}, windrow's would be "
                 f"{_typed(made.dataType, made.nullable)}"
             )
-        return bound
 
     def _name(self, node: CatalystNode) -> str:
         """Give the name of the column that holds an expression."""
@@ -421,7 +444,7 @@ class ChainPlanner:
 
     def _schema(self, names: Iterable[str]) -> T.StructType:
         fields = [
-            T.StructField(name, _spark_type(node.type), node.nullable)
+            T.StructField(name, carried_type(_spark_type(node.type)), node.nullable)
             for name in dict.fromkeys(names)
             for node in [self._expressions[name]]
         ]
@@ -470,7 +493,7 @@ class ChainPlanner:
         taken = group.taken()
         if not taken:
             return
-        calls = [w.bound for w in taken if w.bound is not None]
+        calls = [c for w in taken for c in w.bound]
         types = {name: _spark_type(node.type) for name, node in self._expressions.items()}
         kept = {*self._wanted, *(i for n in self._nodes for i in n.reads(n.windows))}
         if any(w.written is not None for w in taken):
@@ -483,8 +506,10 @@ class ChainPlanner:
                 and (self._has_few_rows or spark_is_cheaper(calls, types, in_one_task=not self._is_split(group)))
             )
         if not leaves:
+            carried = self._schema(self._names[a.number] for a in self._inputs if a.id in kept)
             try:
-                to_arrow(self._schema(self._names[a.number] for a in self._inputs if a.id in kept), "UTC")
+                to_arrow(carried, "UTC")
+                check_declared(carried)
             except WindrowError as error:
                 if any(w.written is not None for w in taken):
                     raise
@@ -532,7 +557,7 @@ class ChainPlanner:
                 whole.append(window)
                 why = refusal or why
         for reason, windows in split.items():
-            calls = [w.bound for w in windows if w.bound is not None]
+            calls = [c for w in windows for c in w.bound]  # each is one call
             schema = self._schema(n for c in calls for n in c.columns_read())
             for members in sorts_of(calls, schema, [self._result(w) for w in windows], group.options):
                 ranges = split_of([calls[i] for i in members], self._tasks, reason, is_repeatable=is_repeatable)
@@ -551,11 +576,13 @@ class ChainPlanner:
         return any(self._split_reason(group, w) for n in group.nodes for w in n.windows)
 
     def _split_refusal(self, group: _Group, window: _Window, *, is_repeatable: bool) -> str | None:
-        assert window.bound is not None
+        if window.text:
+            return f"{window.expression.sql} is an expression over several calls"
+        [call] = window.bound
         name = self._result(window)
-        schema = self._schema(window.bound.columns_read())
-        [level] = stage_operator([window.bound], schema, [name], [name], [], group.options).levels
-        return split_refusal(level, window.bound, is_repeatable=is_repeatable)
+        schema = self._schema(call.columns_read())
+        [level] = stage_operator([call], schema, [name], [name], [], group.options).levels
+        return split_refusal(level, call, is_repeatable=is_repeatable)
 
     def _result(self, window: _Window) -> str:
         return self._names[window.attribute.number]
@@ -565,7 +592,10 @@ class ChainPlanner:
     ) -> list[CatalystNode]:
         """Add a stage to a chain; give the columns that there are behind it."""
         taken, split = part.windows, part.split
-        calls = [w.bound for w in taken if w.bound is not None]
+        of_text = {c.name: str(w.attribute.name) for w in taken if w.text for c in w.bound}
+        texts = {w.attribute.id: w.text for w in taken if w.text}
+        computed = {c.name if w.text else self._result(w): c for w in taken for c in w.bound}
+        calls, results = list(computed.values()), list(computed)
         read = {name for call in calls for name in call.columns_read()}
         here = {self._names[a.number]: a for a in present}
         self._expressions |= here
@@ -575,15 +605,15 @@ class ChainPlanner:
         behind = {a.id: a for a in [*(here[name] for name in passing), *(w.attribute for w in taken)]}
         behind = {i: behind[i] for i in [*(i for i in self._wanted if i in behind), *behind]}
         schema = self._schema(names)
-        results = [self._result(w) for w in taken]
         sorts = [] if split is not None else sorts_of(calls, schema, results, group.options)
-        output = [self._names[a.number] for a in behind.values()]
+        output = [*(self._names[a.number] for a in behind.values() if a.id not in texts), *of_text]
         strings = [s for n in group.nodes for s in n.strings]
         operator = stage_operator(calls, schema, output, results, sorts, group.options, strings)
         if self._new_report is not None:
             operator.report = self._new_report()
         given = spark_schema(operator)
-        is_plain = bool(names) and names == [a.name for a in present]
+        casts = {name: casts_there(_spark_type(self._expressions[name].type)) for name in names}
+        is_plain = bool(names) and names == [a.name for a in present] and not any(casts.values())
         shown = [call.display.partition(" OVER ")[0] for call in calls]
         step: dict[str, Any] = {
             "name": f"windrow({', '.join(shown)})",
@@ -591,13 +621,17 @@ class ChainPlanner:
             "type": given.json(),
             "eval_type": MAP_ARROW,
             "projected": not is_plain,
-            "columns": [{"name": n, **(_place(self._expressions[n]) if names else {})} for n in schema.names],
+            "columns": [
+                {"name": f.name, **(_place(self._expressions[f.name]) | {"casts": casts[f.name]} if names else {})}
+                for f in schema.fields
+            ],
             "keys": [],
             "ordering": [],
             "output": [
-                {"id": a.id, "name": f.name, "type": None if f.dataType == _spark_type(a.type) else f.dataType.json()}
-                for a, f in zip(behind.values(), given.fields, strict=True)
+                {"id": i, "text": texts[i]} if i in texts else {"id": i, **_carried(a, given[self._names[a.number]])}
+                for i, a in behind.items()
             ],
+            "parts": [{"name": name, "type": given[name].dataType.json()} for name in of_text],
         }
         keys = ", ".join(str(k.sql) for k in group.partition())
         if split is None:
@@ -618,7 +652,7 @@ class ChainPlanner:
             chain.functions += [python_function(run, given), *functions]
             distribution = str(split)
         chain.steps.append(step)
-        chain.stages.append(Stage(distribution, shown, operator))
+        chain.stages.append(Stage(distribution, shown, operator, of_text))
         return list(behind.values())
 
     def _key(self, key: CatalystNode, names: Sequence[str]) -> dict[str, int]:
@@ -639,7 +673,7 @@ def _named(keys: frozenset[int]) -> frozenset[str]:
 def _leave(windows: Iterable[_Window], reason: str) -> None:
     for window in windows:
         window.reason = window.reason or reason
-        window.bound = None
+        window.bound = ()
 
 
 def _order_sql(order: CatalystNode) -> str:
@@ -649,6 +683,16 @@ def _order_sql(order: CatalystNode) -> str:
 
 def _typed(dtype: T.DataType, nullable: bool) -> str:
     return f"{dtype.simpleString()}{'' if nullable else ' not null'}"
+
+
+def _unique(names: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(names))
+
+
+def _carried(column: CatalystNode, given: T.StructField) -> dict[str, Any]:
+    """Say to the JVM of what type a column comes back, and how that becomes its own."""
+    dtype = _spark_type(column.type)
+    return {} if given.dataType == dtype else {"type": given.dataType.json(), "casts": casts_back(dtype)}
 
 
 def _place(node: CatalystNode) -> dict[str, int]:

@@ -42,7 +42,7 @@ _BOUNDS: dict[str, int | None] = {"CurrentRow": 0, "UnboundedPreceding": None, "
 
 @dataclass(frozen=True, slots=True)
 class PythonSettings:
-    """Settings of Spark's that PySpark's worker converts values by.
+    """Settings of Spark's by which PySpark's worker converts values, or profiles functions.
 
     Parameters
     ----------
@@ -59,13 +59,14 @@ class PythonSettings:
         "spark.sql.execution.pandas.convertToArrowArraySafely",
         "spark.sql.execution.pythonUDF.pandas.intToDecimalCoercionEnabled",
         "spark.sql.execution.pythonUDF.pandas.preferIntExtensionDtype",
+        "spark.sql.pyspark.udf.profiler",
     )
 
     @classmethod
-    def of(cls, values: Mapping[str, str]) -> PythonSettings:
+    def of(cls, values: Mapping[str, str | None]) -> PythonSettings:
         """Read them, by their names."""
         safe, *others = cls.NAMES
-        on = [name for name in cls.NAMES if values.get(name, "false").lower() == "true"]
+        on = [name for name in cls.NAMES if str(values.get(name)).lower() in ("true", "perf", "memory")]
         return cls(safe in on, tuple(name for name in others if name in on))
 
 
@@ -104,7 +105,7 @@ def python_aggregate(
     if python["broadcasts"]:
         raise UnsupportedError(f"{function.sql} reads broadcast variables (or is larger than 1 MB), which stay Spark's")
     if settings.others:
-        raise UnsupportedError(f"{function.sql} is converted by {settings.others[0]}, which windrow does not follow")
+        raise UnsupportedError(f"{settings.others[0]} is set, which windrow does not follow")
     arguments: list[CatalystNode] = [c["value"] if _is_named(c) else c for c in function["children"]]
     if not arguments:
         raise UnsupportedError(f"{function.sql} has no arguments")

@@ -204,7 +204,7 @@ class _Rule:
         self._lock = Lock()
         self._told: set[str] = set()
         # in the order in which they came
-        self._untouched: dict[int, None] = {}
+        self._untouched: dict[Any, None] = {}
         self._checking = Lock()
         self._ready: bool | None = None
 
@@ -230,7 +230,7 @@ class _Rule:
         implements = ("scala.Function1",)
 
     def _apply(self, reader: Any, read: Mapping[str, Any]) -> Any:
-        key = read["hash"]
+        key = (read["hash"], *read["python"].items())
         with self._lock:
             if key in self._untouched and not read["calls"]:
                 return None

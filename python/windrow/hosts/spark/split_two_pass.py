@@ -23,7 +23,7 @@ from ..._execute.stream import Operator
 from ..._model.names import unique_names
 from ...exceptions import DataError
 from .scalars import quoted
-from .types import spark_schema
+from .types import declared_schema
 
 __all__ = ["HIDDEN", "PACKED_SCHEMA", "SUMMARY_SCHEMA", "FirstPass", "SecondPass", "pack_summaries", "run_two_pass"]
 
@@ -82,7 +82,7 @@ def run_two_pass(frame: Any, operator: Operator, reader: Operator, functions: An
         functions.shiftright(row, _ROW_BITS).alias(partition),
         functions.when(is_first, summaries.scalar()).alias(summaries_name),
     ]
-    return frame.select("*", *marks).mapInArrow(SecondPass(operator), spark_schema(operator))
+    return frame.select("*", *marks).mapInArrow(SecondPass(operator), declared_schema(operator))
 
 
 def pack_summaries(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -19,7 +19,9 @@ __all__ = [
     "arrow_round_trip_type",
     "arrow_type",
     "check_columns",
+    "check_declared",
     "check_keys",
+    "declared_schema",
     "from_arrow",
     "restored_spark_type",
     "session_timezone",
@@ -170,14 +172,48 @@ def check_columns(schema: T.StructType) -> None:
         check(field.dataType, field.name)
 
 
-def _inner(dtype: T.DataType) -> list[T.DataType]:
+def check_declared(schema: T.StructType, calls: Mapping[str, str] | None = None) -> None:
+    """Refuse columns of lists and structs of NULLs alone that may not be NULL: PySpark has no field for those.
+
+    Parameters
+    ----------
+    schema
+        The columns.
+    calls
+        The calls that columns are results of, by their names.
+
+    Raises
+    ------
+    UnsupportedError
+        If there is one.
+    """
+    for field in schema.fields:
+        if _has_no_field(field.dataType):
+            call = None if calls is None else calls.get(field.name)
+            raise UnsupportedError(
+                f"{f'column {field.name!r}' if call is None else f'{call}: its result'} is of type "
+                f"{field.dataType.simpleString()} without NULLs, as array() is, which PySpark cannot declare; "
+                f"{'cast it, or drop it' if call is None else 'cast its argument'}"
+            )
+
+
+def _has_no_field(dtype: T.DataType) -> bool:
+    parts = _parts(dtype)
+    return any((isinstance(p, T.NullType) and not nullable) or _has_no_field(p) for p, nullable in parts)
+
+
+def _parts(dtype: T.DataType) -> list[tuple[T.DataType, bool]]:
     if isinstance(dtype, T.ArrayType):
-        return [dtype.elementType]
+        return [(dtype.elementType, dtype.containsNull)]
     if isinstance(dtype, T.MapType):
-        return [dtype.keyType, dtype.valueType]
+        return [(dtype.keyType, False), (dtype.valueType, dtype.valueContainsNull)]
     if isinstance(dtype, T.StructType):
-        return [f.dataType for f in dtype.fields]
+        return [(f.dataType, f.nullable) for f in dtype.fields]
     return []
+
+
+def _inner(dtype: T.DataType) -> list[T.DataType]:
+    return [inner for inner, _ in _parts(dtype)]
 
 
 def arrow_round_trip_type(dtype: T.DataType) -> T.DataType:
@@ -371,6 +407,13 @@ def spark_schema(operator: Operator) -> T.StructType:
         return schema
     fields = [*schema.fields, *(T.StructField(f.name, from_arrow(f.type, f.name), True) for f in last.fields)]
     return T.StructType([_named(fields[index], name) for name, index in last.project.columns])
+
+
+def declared_schema(operator: Operator) -> T.StructType:
+    """Give what :func:`spark_schema` gives, of types that PySpark can declare."""
+    schema = spark_schema(operator)
+    check_declared(schema, {c.name: c.display for level in operator.levels for c in level.step.calls})
+    return schema
 
 
 def _named(field: T.StructField, name: str) -> T.StructField:

@@ -57,7 +57,7 @@ def as_written(expression: CatalystNode, texts: Sequence[str]) -> tuple[WindowCa
     Parameters
     ----------
     expression
-        A Catalyst ``WindowExpression``.
+        A Catalyst ``WindowExpression``, or what Spark's optimizer made of one.
     texts
         The texts that the plan carries.
 
@@ -66,6 +66,8 @@ def as_written(expression: CatalystNode, texts: Sequence[str]) -> tuple[WindowCa
     tuple of WindowCalls and int, or None
         The call's text and its place in it; None for a window of Spark's.
     """
+    if expression.kind != "WindowExpression":
+        return None
     function = expression["windowFunction"]
     if function.kind != "AggregateExpression" or function["aggregateFunction"].kind != "WindowCall":
         return None

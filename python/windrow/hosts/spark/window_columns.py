@@ -24,6 +24,7 @@ from ..._execute.stream import Operator
 from ..._model.replace import replace
 from ..._plan.bound import BoundCall
 from ..._plan.steps import Compute, Evaluate, Project, StepPlan
+from .carried_types import carried_schema
 from .compiled import make
 from .engine_choice import spark_is_cheaper
 from .exchanges import ONE_PARTITION
@@ -37,7 +38,7 @@ from .skew import skewed_key_reason
 from .spark_sql import explained_spark_call, refused_window, rows_by_windrow, spark_sql
 from .split_windows import split_refusal
 from .stage_operator import stage_operator
-from .types import check_columns, check_keys, restored_spark_type, spark_schema
+from .types import check_columns, check_declared, check_keys, declared_schema, restored_spark_type
 from .window_calls import WindowCalls
 
 __all__ = ["WindowColumns", "WindowColumnsRunner"]
@@ -158,7 +159,10 @@ class WindowColumnsRunner:
         calls = [step.calls[i] for i in taken]
         read = {n for c in calls for n in c.columns_read()}
         kept = {self.plan.names[i] for i in step.keeps}
-        check_columns(T.StructType([f for f in schema.fields if f.name in read or f.name in kept]))
+        carried = T.StructType([f for f in schema.fields if f.name in read or f.name in kept])
+        check_columns(T.StructType([f for f in schema.fields if f.name in read]))
+        check_columns(carried_schema(carried))
+        check_declared(carried)
         check_keys(schema, calls)
         if self._quiet:
             return
@@ -211,7 +215,7 @@ class WindowColumnsRunner:
     def _results(self, step: Compute, schema: T.StructType, taken: Sequence[int]) -> list[T.StructField]:
         """Give the types of calls' results, as Spark has them."""
         fields = []
-        made = spark_schema(self._operator(step, schema, taken)).fields if taken else []
+        made = declared_schema(self._operator(step, schema, taken)).fields if taken else []
         for i, result in zip(taken, made, strict=True):
             call = step.calls[i]
             source = call.argument_column()
@@ -223,7 +227,7 @@ class WindowColumnsRunner:
         """Make the operator of some calls, which nobody runs."""
         calls = [step.calls[i] for i in members]
         read = {n for c in calls for n in c.columns_read()}
-        read_schema = T.StructType([f for f in schema.fields if f.name in read] or schema.fields[:1])
+        read_schema = T.StructType([f for f in schema.fields if f.name in read] or carried_schema(schema).fields[:1])
         if not read_schema.fields:
             read_schema = T.StructType([T.StructField(ROW_PLACEHOLDER, T.BooleanType(), nullable=False)])
         names = [f"__windrow_out_{i}" for i in members]

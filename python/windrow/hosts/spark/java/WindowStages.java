@@ -26,6 +26,7 @@ import org.apache.spark.sql.catalyst.expressions.EqualTo;
 import org.apache.spark.sql.catalyst.expressions.ExprId;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.If;
+import org.apache.spark.sql.catalyst.expressions.IsNull;
 import org.apache.spark.sql.catalyst.expressions.Literal$;
 import org.apache.spark.sql.catalyst.expressions.MonotonicallyIncreasingID;
 import org.apache.spark.sql.catalyst.expressions.NamedExpression;
@@ -56,6 +57,7 @@ import org.apache.spark.sql.catalyst.plans.logical.Filter;
 import org.apache.spark.sql.catalyst.plans.logical.GlobalLimit;
 import org.apache.spark.sql.catalyst.plans.logical.Join;
 import org.apache.spark.sql.catalyst.plans.logical.LocalLimit;
+import org.apache.spark.sql.catalyst.plans.logical.LocalRelation$;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.%map_in_arrow%;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
@@ -164,7 +166,8 @@ public final class WindowReader {
   private static final String[] PYTHON_SETTINGS = {
     "spark.sql.execution.pandas.convertToArrowArraySafely",
     "spark.sql.execution.pythonUDF.pandas.intToDecimalCoercionEnabled",
-    "spark.sql.execution.pythonUDF.pandas.preferIntExtensionDtype"
+    "spark.sql.execution.pythonUDF.pandas.preferIntExtensionDtype",
+    "spark.sql.pyspark.udf.profiler"
   };
   // monotonically_increasing_id() has the row's number within its partition in so many bits.
   private static final int ROW_BITS = 33;
@@ -268,7 +271,7 @@ public final class WindowReader {
     org.apache.spark.sql.internal.SQLConf conf = plan.conf();
     Map about = Scala.map("chains", described, "ansi", Boolean.valueOf(conf.ansiEnabled()), "timezone", conf.sessionLocalTimeZone());
     about.put("calls", writer.calls());
-    Map settings = new LinkedHashMap(); // those that PySpark's worker converts values by
+    Map settings = new LinkedHashMap(); // those of PySpark's worker
     for (String name : PYTHON_SETTINGS) {
       try {
         settings.put(name, conf.getConfString(name));
@@ -455,10 +458,12 @@ public final class WindowReader {
       NamedExpression made;
       if (column.get("id") != null) {
         Attribute attribute = (Attribute) attributes.get(Long.valueOf(((Number) column.get("id")).longValue()));
-        made = attribute.name().equals(name) ? attribute : Scala.alias(attribute, name);
-      } else if (column.get("expression") != null)
-        made = Scala.alias(writer.expression(((Integer) column.get("expression")).intValue()), name);
-      else made = Scala.alias(Literal$.MODULE$.TrueLiteral(), name);
+        Expression carried = Scala.cast(attribute, (List) column.get("casts"));
+        made = carried == attribute && attribute.name().equals(name) ? attribute : Scala.alias(carried, name);
+      } else if (column.get("expression") != null) {
+        Expression expression = writer.expression(((Integer) column.get("expression")).intValue());
+        made = Scala.alias(Scala.cast(expression, (List) column.get("casts")), name);
+      } else made = Scala.alias(Literal$.MODULE$.TrueLiteral(), name);
       computed.add(made);
       columns.add(made.toAttribute());
     }
@@ -473,26 +478,32 @@ public final class WindowReader {
     for (Object each : (List) stage.get("ordering")) {
       parameters.add(Scala.order((Map) each, columns));
     }
+    List parts = new ArrayList(); // Attribute, of which texts are expressions
+    for (Object each : (List) stage.get("parts"))
+      parts.add(Scala.attribute((String) ((Map) each).get("name"), (String) ((Map) each).get("type")));
     List output = new ArrayList();
     List restored = new ArrayList();
     boolean restores = false;
     for (Object each : (List) stage.get("output")) {
       Map column = (Map) each;
       Attribute attribute = (Attribute) attributes.get(Long.valueOf(((Number) column.get("id")).longValue()));
-      Attribute given = attribute;
       Object back = attribute;
-      if (column.get("type") != null) {
-        DataType type = DataType$.MODULE$.fromJson((String) column.get("type"));
-        given = Scala.alias(Scala.cast(attribute, type), attribute.name()).toAttribute();
-        back = Scala.alias(Scala.cast(given, attribute.dataType()), attribute.name(), attribute);
+      if (column.get("text") != null) {
+        Expression made = analyzed((String) column.get("text"), parts);
+        back = Scala.alias(Scala.cast(made, attribute.dataType()), attribute.name(), attribute);
+      } else if (column.get("type") != null) {
+        Attribute given = Scala.attribute(attribute.name(), (String) column.get("type"));
+        back = Scala.alias(Scala.cast(given, (List) column.get("casts")), attribute.name(), attribute);
+        output.add(given);
       } else if (split != null) { // as Spark's own node has no column that passes
-        given = Scala.alias(attribute, attribute.name()).toAttribute();
+        Attribute given = Scala.alias(attribute, attribute.name()).toAttribute();
         back = Scala.alias(given, attribute.name(), attribute);
-      }
-      restores |= given != attribute;
-      output.add(given);
+        output.add(given);
+      } else output.add(attribute);
+      restores |= back != attribute;
       restored.add(back);
     }
+    output.addAll(parts);
     if (split == null) {
       below = new WindowStage(function(stage, parameters, functions), Scala.seq(output), below, false%no_profile%);
     } else {
@@ -543,6 +554,20 @@ public final class WindowReader {
     marked.add(Scala.alias(place, (String) names.get(0)));
     marked.add(Scala.alias(new If(isFirst, told, Literal$.MODULE$.create(null, told.dataType())), (String) names.get(1)));
     return new Project(Scala.seq(marked), below);
+  }
+
+  // An expression of SQL over columns that have names of their own.
+  private static Expression analyzed(String text, List columns) {
+    %session% session = %session%.active();
+    try {
+      Expression parsed = session.sessionState().sqlParser().parseExpression(text);
+      List chosen = Arrays.asList(new Object[] {Scala.alias(parsed, "made")});
+      LogicalPlan plan = new Project(Scala.seq(chosen), LocalRelation$.MODULE$.apply(Scala.seq(columns)));
+      plan = (LogicalPlan) session.sessionState().analyzer().execute(plan);
+      return ((Alias) ((Project) plan).projectList().apply(0)).child();
+    } catch (Exception error) {
+      throw new RuntimeException(error);
+    }
   }
 }
 
@@ -824,9 +849,19 @@ public final class ExpressionWriter {
       // it has no type, as a frame's bounds, or no value
     }
     if (expression instanceof WindowCall) about.put("fields", ((WindowCall) expression).described(calls));
-    else if (isOpen) about.put("fields", fields(expression));
+    else if (isOpen) about.put("fields", Scala.kind(expression).equals("NullIndex") ? steps(expression) : fields(expression));
     else if (!(expression instanceof Attribute)) about.put("references", Scala.ids(expression.references().toSeq()));
     map(about);
+  }
+
+  // null_index counts up at a NULL, and is 0 at a value: what a sum that never falls below 0 adds up.
+  private static Map steps(Expression expression) {
+    Expression isNull = new IsNull((Expression) expression.children().apply(0));
+    Expression up = Literal$.MODULE$.apply(Integer.valueOf(1));
+    Expression down = Literal$.MODULE$.apply(Integer.valueOf(Integer.MIN_VALUE));
+    Map fields = new LinkedHashMap();
+    fields.put("steps", new If(isNull, up, down));
+    return fields;
   }
 
   // Whether Python looks into an expression: others it reads as a column.
@@ -961,6 +996,18 @@ final class Scala {
   }
 
   static Expression cast(Expression expression, DataType type) { return Cast$.MODULE$.apply(expression, type, false); }
+
+  // Casts to types that are JSON, one after the other; null: to none.
+  static Expression cast(Expression expression, List types) {
+    if (types != null)
+      for (Object type : types) expression = cast(expression, DataType$.MODULE$.fromJson((String) type));
+    return expression;
+  }
+
+  // A new column.
+  static Attribute attribute(String name, String type) {
+    return alias(Literal$.MODULE$.create(null, DataType$.MODULE$.fromJson(type)), name).toAttribute();
+  }
 
   static String kind(Object value) {
     String name = value.getClass().getName();
