@@ -47,6 +47,12 @@ def _accelerated(frame: Any) -> Any:
         f"a window in a subquery of {name}: it stands inside an expression" for name in reader.nodesOfSubqueries()
     ]
     refusals += [line for planner in planners for line in planner.refusals]
+    refusals += [
+        f"{window.expression.sql}: it is an expression over several calls, which wr.spark.enable(spark) computes"
+        for planner in planners
+        for _, window in planner.taken_windows()
+        if window.text
+    ]
     if refusals:
         lines = "".join(f"\n  {line}" for line in dict.fromkeys(refusals))
         text = f"windrow leaves to Spark what it cannot compute alike:{lines}"
@@ -65,7 +71,7 @@ def _marks(planners: Sequence[ChainPlanner]) -> tuple[list[dict[str, Any]], Wind
     for number, planner in enumerate(planners):
         for node, window in planner.taken_windows():
             if len(window.bound) != 1 or window.text or window.written is not None:
-                continue  # what is an expression over calls is replaced in sessions alone
+                continue
             [call] = window.bound
             marks.append(
                 {
