@@ -72,8 +72,6 @@ class Level:
     is_last
         Whether this is the last step, so that its output goes to Spark; then list-view columns are allowed if Spark
         supports them.
-    spills
-        Whether rows may go to files although there is no memory limit.
     already_validated
         The columns that earlier levels validated or computed.
     row_number_column
@@ -98,7 +96,6 @@ class Level:
         sort: bool | None,
         *,
         is_last: bool = True,
-        spills: bool = False,
         already_validated: frozenset[str] = frozenset(),
         row_number_column: str | None = None,
         adds_row_number: bool = False,
@@ -124,7 +121,7 @@ class Level:
         self._without_nulls = [i for i, f in enumerate(self.incoming_schema) if not f.nullable]
         self._comparison_only = comparison_only_columns(step.calls)
         refuse_cross_row(self.scalars, "one batch of the stream at a time")
-        refuse_nested_runs(schema, spills=options.memory_limit is not None or spills)
+        refuse_nested_runs(schema, spills=options.memory_limit is not None)
         self._ordered = dict(ordered or {})
         columns = self._with_scalars(empty_table(schema), known_categories=self._ordered)
         self._empty = self._make_input(columns, 0, Checker()).schema

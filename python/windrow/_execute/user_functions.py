@@ -27,7 +27,7 @@ from .arrow_columns import as_single_array
 from .lossless import fits, same_fields
 from .validation import Checker
 
-__all__ = ["Aggregate", "Frames", "Partitions", "UserFunction", "with_message_first"]
+__all__ = ["Aggregate", "Frames", "Partitions", "UserFunction", "with_message_first", "with_users_traceback"]
 
 _CONSTANT: Final = frozenset(
     [dt.date, dt.datetime, dt.time, dt.timedelta, dt.timezone, Decimal, Fraction, uuid.UUID, range, type]
@@ -228,11 +228,16 @@ def with_message_first(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordB
     except WindrowError as error:
         if not os.environ.get("WINDROW_FULL_TRACEBACK"):
             os.environ["SPARK_HIDE_TRACEBACK"] = "1"
-        cause = error.__cause__
-        if not isinstance(error, UserError) or cause is None:
-            raise
-        text = "".join(traceback.format_exception(type(cause), cause, cause.__traceback__))
-        raise UserError(f"{error}\n\n{text.rstrip()}") from cause
+        raise with_users_traceback(error) from error.__cause__
+
+
+def with_users_traceback(error: WindrowError) -> WindrowError:
+    """Give an error whose message has the traceback of the user's function, where that is what failed."""
+    cause = error.__cause__
+    if not isinstance(error, UserError) or cause is None:
+        return error
+    text = "".join(traceback.format_exception(type(cause), cause, cause.__traceback__))
+    return UserError(f"{error}\n\n{text.rstrip()}")
 
 
 def _shown(value: Any) -> str:

@@ -259,6 +259,26 @@ def test_explain(spark, t):
         assert {row["strategy"] for row in wr.spark.explain(query).rows} == {"spark"}
 
 
+def test_few_rows_stay_with_spark(spark, t):
+    """As far as Spark's statistics tell, and what a limit takes; and cheap windows that one task computes anyway."""
+    window = "avg(v) OVER (PARTITION BY k ORDER BY id ROWS 3 PRECEDING) AS a"
+    taken, left = (1, 0), (0, 1)
+    few = spark.range(60).selectExpr("id", "id % 4 AS k", "id AS v")
+    frames = {
+        "file": (t.selectExpr("*", window), taken),
+        "limit": (t.selectExpr("*", window).limit(5), left),
+        "large limit": (t.selectExpr("*", window).limit(1_000_000), taken),
+        "limit behind a sort": (t.selectExpr("*", window).orderBy("id").limit(5), taken),
+        "range": (few.selectExpr("*", window), left),
+        "range, forced": (few.selectExpr("*", window), taken),
+        "one task": (t.selectExpr("*", "sum(v) OVER (ORDER BY id ROWS UNBOUNDED PRECEDING) AS s"), left),
+        "one task, moving": (t.selectExpr("*", "sum(v) OVER (ORDER BY id ROWS 3 PRECEDING) AS s"), taken),
+    }
+    for name, (frame, expected) in frames.items():
+        with wr.spark.accelerated(spark, engine="windrow" if "forced" in name else None):
+            assert nodes(frame) == expected, name
+
+
 def test_one_call_of_a_node_is_left(spark, t):
     """A function that windrow lacks keeps its own window, not its neighbours'."""
     query = (

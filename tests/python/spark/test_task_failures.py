@@ -28,7 +28,6 @@ from support.spark_trials.trials import (
     cancelled_split,
     die,
     failure_of,
-    killed_in_the_first_reading,
 )
 
 pytest.importorskip("pyspark")
@@ -52,7 +51,6 @@ def trials(spark, tmp_path):
 @pytest.mark.parametrize(
     "trial",
     [
-        killed_in_the_first_reading,
         cancelled_computation,
         cancelled_split,
     ],
@@ -158,8 +156,8 @@ def test_results_do_not_depend_on_the_task(trials, number):
 
 OWN = {
     "local[2,4]": [
-        "killed_as_rows_leave", "killed_behind_windrow", "killed_in_the_second_reading",
-        "lost_shuffle_files_of_two_readings", "interrupted",
+        "killed_as_rows_leave", "killed_behind_windrow", "killed_in_the_first_reading",
+        "killed_in_the_second_reading", "lost_shuffle_files_of_two_readings", "interrupted",
     ],
     "local-cluster[1,1,1024]": [
         "killed_inside_the_computation", "speculated", "killed_executor", "killed_executor_of_two_readings",

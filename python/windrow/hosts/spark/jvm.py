@@ -20,10 +20,10 @@ from ...exceptions import SpecError, UnsupportedError
 
 __all__ = [
     "analyzed_plan",
-    "barrier_slots",
     "class_of",
     "column_of",
     "compiled_classes",
+    "concurrent_tasks",
     "constructor_of",
     "converted",
     "dataframe_of",
@@ -126,7 +126,7 @@ def shuffle_partitions(frame: Any) -> int:
     return int(frame._jdf.sparkSession().sessionState().conf().numShufflePartitions())
 
 
-def barrier_slots(context: Any) -> int:
+def concurrent_tasks(context: Any) -> int:
     """Give the number of tasks that can run at once."""
     scala = context._jsc.sc()
     return int(scala.maxNumConcurrentTasks(scala.resourceProfileManager().defaultResourceProfile()))

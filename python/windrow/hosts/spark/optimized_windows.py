@@ -172,7 +172,8 @@ def _spark_type(text: str) -> T.DataType:
 
 
 def _has_few_rows(chain: Mapping[str, Any]) -> bool:
-    known = [int(rows) for rows in (chain["most_rows"], chain["rows"]) if rows is not None]
+    """Whether few rows come to the windows, or a limit takes few from them: Spark's make a row when it is asked for."""
+    known = [int(rows) for rows in (chain["most_rows"], chain["rows"], chain["limited"]) if rows is not None]
     limited = "WindowGroupLimit" in chain["kinds"][:2] and not any(node["partition"] for node in chain["nodes"])
     return limited or (bool(known) and min(known) <= _FEW_ROWS)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..._model.replace import replace
 from ...settings import Options, current
-from .jvm import barrier_slots, is_classic_session
+from .jvm import concurrent_tasks, is_classic_session
 from .types import session_timezone
 
 __all__ = [
@@ -79,7 +79,7 @@ def caller_stack_level() -> int:
 
 
 def slots(session: Any) -> int | None:
-    """Say how many tasks can run at once, and so be of one barrier stage.
+    """Say how many tasks can run at once.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def slots(session: Any) -> int | None:
     context = context_of(session)
     if context is None or context.getConf().get("spark.dynamicAllocation.enabled", "false").lower() == "true":
         return None
-    return barrier_slots(context) or None
+    return concurrent_tasks(context) or None
 
 
 def partitions(session: Any) -> int:

@@ -12,6 +12,7 @@ Windows of no order need no ranges: there both readings may be of a source that 
 from __future__ import annotations
 
 import copy
+import pickle
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any
@@ -20,8 +21,9 @@ import pyarrow as pa
 import pyspark.sql.types as T  # noqa: N812 - its usual name
 
 from ..._execute.stream import Operator
+from ..._execute.user_functions import with_message_first, with_users_traceback
 from ..._model.names import unique_names
-from ...exceptions import DataError
+from ...exceptions import DataError, SpillError, WindrowError
 from .scalars import quoted
 from .types import declared_schema
 
@@ -38,6 +40,9 @@ SUMMARY_SCHEMA = T.StructType(
     ]
 )
 PACKED_SCHEMA = T.StructType([T.StructField(HIDDEN[1], T.BinaryType())])
+
+# The number of rows that a task tells if it could not sum them up; then the summary is the error.
+_FAILED = -1
 
 # monotonically_increasing_id() has the row's number within its partition in so many bits.
 _ROW_BITS = 33
@@ -107,7 +112,13 @@ class FirstPass:
 
         task = TaskContext.get()
         names = self._operator.names_read
-        rows, summaries = self._operator.summarise(batch.select(names) for batch in batches)
+        try:
+            rows, summaries = self._operator.summarise(batch.select(names) for batch in batches)
+        except SpillError:  # another executor may have room
+            raise
+        except WindrowError as error:
+            # of a subquery's task Spark tells less than of the query's own, so these raise it
+            rows, summaries = _FAILED, [pickle.dumps(with_users_traceback(error))]
         if rows and task is not None:
             row = {"place": [task.partitionId()], "rows": [rows], "summaries": [summaries]}
             yield pa.RecordBatch.from_pydict(row, schema=_SUMMARY_ARROW_SCHEMA)
@@ -127,12 +138,18 @@ class SecondPass:
         if first is None:
             return
         partition, packed_summaries = (first.column(first.num_columns - left)[0].as_py() for left in (2, 1))
-        exchange = TaskSummaries(
-            partition, [] if packed_summaries is None else pa.ipc.open_stream(packed_summaries).read_all().to_pylist()
-        )
+        told = [] if packed_summaries is None else pa.ipc.open_stream(packed_summaries).read_all().to_pylist()
+        failed = next((t["summaries"] for t in told if t["rows"] == _FAILED), None)
+        if failed is not None:
+            yield from with_message_first(map(_raise, [pickle.loads(failed[0])]))
+        exchange = TaskSummaries(partition, told)
         operator = copy.copy(self._operator)
         operator.exchange = exchange
         yield from operator(exchange.counted(chain([first], batches)))
+
+
+def _raise(error: WindrowError) -> pa.RecordBatch:
+    raise error
 
 
 class TaskSummaries:

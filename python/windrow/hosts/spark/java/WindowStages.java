@@ -157,6 +157,7 @@ final class Chain {
   final List nodes = new ArrayList(); // Window, from above
   LogicalPlan base;
   AttributeSet required; // what is read above; null: all
+  Object limited;
   Chain below; // if there are only projections and filters between
   Map answer;
 }
@@ -182,21 +183,23 @@ public final class WindowReader {
   public WindowReader(LogicalPlan plan, boolean isOptimized) {
     this.plan = plan;
     this.isOptimized = isOptimized;
-    visit(plan, null);
+    visit(plan, null, null);
   }
 
   // ---------------------------------------------------------------------------------------------------------- reading
 
-  private void visit(LogicalPlan node, AttributeSet required) {
+  // Limited: the rows that a limit with nothing but projections between takes, null without one.
+  private void visit(LogicalPlan node, AttributeSet required, Object limited) {
     if (node instanceof Window) {
       Chain chain = chain((Window) node, required);
+      chain.limited = limited;
       chains.add(chain);
       byTop.put(node, chain);
-      if (required == null) visit(chain.base, null);
+      if (required == null) visit(chain.base, null, null);
       else {
         AttributeSet below = required;
         for (Object window : chain.nodes) below = below.$plus$plus(((Window) window).references());
-        visit(chain.base, below);
+        visit(chain.base, below, null);
       }
       LogicalPlan next = chain.base;
       while (next instanceof Project || next instanceof Filter) next = (LogicalPlan) next.children().apply(0);
@@ -207,7 +210,9 @@ public final class WindowReader {
     if (node instanceof Project && required != null && !isOptimized) below = chosen((Project) node, required);
     else if (node instanceof Project || node instanceof Aggregate) below = node.references();
     else if (required != null && passes(node)) below = required.$plus$plus(node.references());
-    for (Object child : Scala.list(node.children())) visit((LogicalPlan) child, below);
+    if (node instanceof GlobalLimit) limited = node.maxRows();
+    else if (!(node instanceof LocalLimit || node instanceof Project)) limited = null;
+    for (Object child : Scala.list(node.children())) visit((LogicalPlan) child, below, limited);
   }
 
   private static AttributeSet chosen(Project node, AttributeSet required) {
@@ -264,6 +269,7 @@ public final class WindowReader {
       about.put("bytes", Long.valueOf(bytes(chain.base)));
       about.put("kinds", kinds(chain.base));
       about.put("most_rows", chain.base.maxRows());
+      about.put("limited", chain.limited);
       about.put("rows", chain.base.stats().rowCount());
       about.put("repeatable", Boolean.valueOf(chain.base.deterministic() && isFixed(chain.base)));
       described.add(about);
