@@ -268,11 +268,6 @@ def test_ansi_follows_the_session(spark):
         (lambda m: wr.with_columns(m, F.col("id")), wr.SpecError, "not a window call"),
         (lambda m: wr.with_columns(m, wr.sum("leve").over(near)), wr.SpecError, "did you mean 'level'"),
         (
-            lambda m: wr.with_columns(m.selectExpr("*", "interval '1' year AS y"), wr.sum("level").over(near)),
-            wr.UnsupportedError,
-            "column 'y' is of type interval year",
-        ),
-        (
             lambda m: wr.with_columns(m.selectExpr("id", "'a' COLLATE UTF8_LCASE AS y"),
             wr.count().over(wr.window("y"))), wr.UnsupportedError,
             "collation UTF8_LCASE",

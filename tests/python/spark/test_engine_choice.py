@@ -210,17 +210,15 @@ def test_what_only_spark_says_in_other_words(frame):
     same(ours, frame.selectExpr("*", *[f"{text} AS {name}" for name, text in named.items()]))
 
 
-def test_year_month_intervals_stay_with_spark_where_they_can(frame):
-    """PySpark does not hand them over through Arrow; what Spark computes does not go through Arrow."""
+def test_year_month_intervals_pass(frame):
+    """PySpark does not hand them over through Arrow; stages carry them as numbers of months."""
     named = {"before": f"lag(months) {OVER_KT}", "r": f"rank() {OVER_KT}"}
-    same(wr.with_columns(frame, named), frame.selectExpr("*", *[f"{text} AS {name}" for name, text in named.items()]))
-    near = wr.sum("i").over(wr.window("k", "id", rows=(-2, 0)))
-    with pytest.raises(wr.UnsupportedError, match=r"column 'months' is of type interval .*cast it first"):
-        wr.with_columns(frame, near)
-    with pytest.raises(wr.UnsupportedError, match=r"'months'.*cast it first"):
-        wr.with_columns(frame, named, engine="windrow")
-    # what is not asked for does not travel, and is in nobody's way
-    assert wr.select(frame, "id", s=near).count() == 120
+    expected = frame.selectExpr("*", *[f"{text} AS {name}" for name, text in named.items()])
+    for engine in ("auto", "windrow"):
+        same(wr.with_columns(frame, named, engine=engine), expected)
+    near = wr.sum("i").over(wr.window("k", "id", rows=(-2, 0))).alias("near")
+    text = "sum(i) OVER (PARTITION BY k ORDER BY id ROWS 2 PRECEDING) AS near"
+    same(wr.with_columns(frame, near), frame.selectExpr("*", text))
 
 
 def test_same_error_on_both_engines(frame):

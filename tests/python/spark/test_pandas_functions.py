@@ -11,12 +11,15 @@ from support import comparison
 pytest.importorskip("pyspark")
 
 import pyspark.sql.functions as F  # noqa: N812
+from pyspark import __version__
 from pyspark.sql import Window
 
 try:
     from pyspark.sql.internal import InternalFunction
 except ImportError:  # before Spark 4.0
     from pyspark.pandas.spark import functions as InternalFunction  # noqa: N812
+
+from support.spark_sessions import settings
 
 pytestmark = pytest.mark.engine
 
@@ -47,13 +50,20 @@ def window(shape):
 
 
 @pytest.fixture(scope="module")
-def t(oracle_spark):
+def spark(oracle_spark):
+    """Give the session; on 3.5 these functions are beyond Spark's interpreter."""
+    with settings(oracle_spark, {"spark.sql.codegen.factoryMode": "FALLBACK"}) as session:
+        yield session
+
+
+@pytest.fixture(scope="module")
+def t(spark):
     """Give few distinct values, nulls, and a partition of equal values, whose moments are 0."""
     rng = random.Random(1)
     values = [None, 0.0, 1.0, 2.5, -3.0, 7.25, 1e-9, 100.0]
     rows = [(i, i % 3, rng.choice(values), rng.choice(values)) for i in range(60)]
     rows += [(100 + i, 9, 2.5, 2.5) for i in range(8)]
-    return oracle_spark.createDataFrame(rows, "id int, k int, x double, y double").localCheckpoint()
+    return spark.createDataFrame(rows, "id int, k int, x double, y double").localCheckpoint()
 
 
 def windows(frame):
@@ -61,7 +71,7 @@ def windows(frame):
     return [line for line in plan.splitlines() if line.strip(" +-:").startswith("Window [")]
 
 
-def test_answers_are_sparks(oracle_spark, t):
+def test_answers_are_sparks(spark, t):
     made = {
         f"{name}, {shape}": function(F.col("x")).over(window(shape))
         for name, function in FUNCTIONS.items()
@@ -74,26 +84,29 @@ def test_answers_are_sparks(oracle_spark, t):
 
     expected = asked()
     theirs = {row["id"]: row for row in expected.collect()}
-    with wr.spark.accelerated(oracle_spark, engine="windrow"), warnings.catch_warnings():
+    with wr.spark.accelerated(spark, engine="windrow"), warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
         enabled = asked()
         assert windows(enabled) == []
         answers = [enabled.collect()]
-    with wr.config(engine="windrow"), pytest.warns(UserWarning, match="an expression over several calls"):
-        accelerated = wr.spark.accelerate(asked())
-    assert "windrow(" in accelerated._jdf.queryExecution().optimizedPlan().toString(), "single calls are windrow's"
-    answers.append(accelerated.collect())
-    assert enabled.schema == accelerated.schema == expected.schema
+    assert enabled.schema == expected.schema
+    if __version__ >= "4":  # accelerate() does not know the plans of 3.5
+        with wr.config(engine="windrow"), pytest.warns(UserWarning, match="an expression over several calls"):
+            accelerated = wr.spark.accelerate(asked())
+        plan = accelerated._jdf.queryExecution().optimizedPlan().toString()
+        assert "windrow(" in plan, "single calls are windrow's"
+        answers.append(accelerated.collect())
+        assert accelerated.schema == expected.schema
     compared = 0
     for rows in answers:
         for row in rows:
             for name in made:
                 compared += 1
                 assert comparison.equal_loosely(row[name], theirs[row["id"]][name]), name
-    assert compared == 2 * 68 * len(made) == 2 * 68 * 47
+    assert compared == len(answers) * 68 * 47
 
 
-def test_what_stays_with_spark_says_why(oracle_spark, t):
+def test_what_stays_with_spark_says_why(spark, t):
     left = {
         "windrow's product of integers is a double, and pandas_product is exact": InternalFunction.product(
             F.col("k"), True
@@ -107,45 +120,9 @@ def test_what_stays_with_spark_says_why(oracle_spark, t):
     assert {row["strategy"] for row in explained.rows} == {"spark"}
 
 
-def test_explain_names_the_columns(oracle_spark, t):
+def test_explain_names_the_columns(spark, t):
     frame = t.select("id", InternalFunction.skew(F.col("x")).over(window("moving")).alias("s"))
     with wr.config(engine="windrow"):
         explained = wr.spark.explain(frame)
     assert {row["name"] for row in explained.rows} == {"s"}
     assert {row["call"].partition("(")[0] for row in explained.rows} == {"count", "skewness", "var_pop"}
-
-
-def test_pandas_on_spark(oracle_spark):
-    """Its own methods, whose windows are over all rows."""
-    try:
-        import pyspark.pandas as ps
-    except ImportError:
-        pytest.skip("this PySpark does not know this pandas")
-    values = [1.0, 2.0, None, 4.0, None, None, 7.5, -8.0, 9.0]
-
-    def asked():
-        x = ps.Series(values)
-        return {
-            "ewm": x.ewm(alpha=0.4).mean(),
-            "interpolate": x.interpolate(),
-            "skew": x.rolling(4, min_periods=1).skew(),
-            "kurt": x.rolling(5, min_periods=1).kurt(),
-            "cumprod": x.cumprod(),
-            "cumsum": x.cumsum(),
-            "rank": x.rank(),
-            "shift": x.shift(2),
-            "ffill": x.ffill(),
-            "expanding": x.expanding(2).std(),
-        }
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        expected = {name: made.sort_index().to_pandas().tolist() for name, made in asked().items()}
-        with wr.spark.accelerated(oracle_spark, engine="windrow"):
-            found = {name: made.sort_index().to_pandas().tolist() for name, made in asked().items()}
-    compared = 0
-    for name, ours in found.items():
-        for a, b in zip(ours, expected[name], strict=True):
-            compared += 1
-            assert comparison.equal_loosely(a, b), name
-    assert compared == 10 * len(values)

@@ -507,8 +507,8 @@ class ChainPlanner:
                 and (self._has_few_rows or spark_is_cheaper(calls, types, in_one_task=not self._is_split(group)))
             )
         if not leaves:
-            carried = self._schema(self._names[a.number] for a in self._inputs if a.id in kept)
             try:
+                carried = self._schema(self._names[a.number] for a in self._inputs if a.id in kept)
                 to_arrow(carried, "UTC")
                 check_declared(carried)
             except WindrowError as error:
