@@ -84,21 +84,16 @@ def environment(folder, *, with_windrow):
 def run(spark_home, folder, settings):
     script = folder / "job.py"
     script.write_text(JOB)
-    settings = {
-        "spark.pyspark.python": "./environment/bin/python",
-        "spark.pyspark.driver.python": sys.executable,
-        "spark.sql.shuffle.partitions": "2",
-        **settings,
-    }
-    left_out = ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON", "PYTHONPATH", "WINDROW_FULL_TRACEBACK")
-    inherited = {name: value for name, value in os.environ.items() if name not in left_out}
+    settings = {"spark.sql.shuffle.partitions": "2", **settings}
+    inherited = {n: v for n, v in os.environ.items() if n not in ("PYTHONPATH", "WINDROW_FULL_TRACEBACK")}
+    inherited |= {"PYSPARK_PYTHON": "./environment/bin/python", "PYSPARK_DRIVER_PYTHON": sys.executable}
     done = subprocess.run(
         [sys.executable, script, json.dumps(settings)],
         env={**inherited, "SPARK_HOME": str(spark_home), "SPARK_LOCAL_IP": "127.0.0.1"},
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=500,
+        timeout=1500,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
