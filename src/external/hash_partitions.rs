@@ -47,8 +47,12 @@ const RESULTS_FRACTION: usize = 8;
 /// The maximum number of rows of a batch in a file of parts.
 const BATCH_ROWS: usize = 8192;
 
-/// The number of rows from which a part's batch, or the output's, is complete.
+/// Input is divided in pieces of at most this many rows, which are also the output batches. A part's batches are joined
+/// up to it.
 const OUTPUT_ROWS: usize = 32768;
+
+/// A batch of a part takes at most about `1 / BATCH_FRACTION` of the limit, however wide its rows are.
+const BATCH_FRACTION: usize = 32;
 
 /// The memory per row that waits to be written, besides its columns.
 const PLACE_BYTES: usize = size_of::<(usize, usize)>();
@@ -63,7 +67,7 @@ const PLACE_BYTES: usize = size_of::<(usize, usize)>();
 ///
 /// let column = |values: Vec<i64>| Arc::new(Int64Array::from(values)) as ArrayRef;
 /// let batch = RecordBatch::try_from_iter([("k", column(vec![7, 5, 7])), ("v", column(vec![1, 2, 3]))])?;
-/// // v is returned as it came; parts are divided by k, which is all that they have
+/// // v is returned as it came; the parts hold only k
 /// let mut rows = HashPartitions::new(&batch.schema(), &[0], vec![0], vec![1], 1 << 20, None, &Default::default())?;
 /// rows.push(&batch)?;
 /// rows.finish()?;
@@ -86,6 +90,8 @@ pub struct HashPartitions {
     results: Results,
     limit: usize,
     cancel: Cancel,
+    /// Whether rows were lost to an error.
+    has_failed: bool,
 }
 
 impl std::fmt::Debug for HashPartitions {
@@ -104,7 +110,8 @@ struct Input {
     in_order_schema: SchemaRef,
     key_bytes: KeyBytes,
     hasher: RandomState,
-    file: SpillFile,
+    /// `None` once all rows are written: the file is freed with the last part that is read.
+    file: Option<SpillFile>,
     buffered: Vec<RecordBatch>,
     bytes: usize,
     spilled: u64,
@@ -142,8 +149,8 @@ impl HashPartitions {
     /// The number of parts.
     pub const COUNT: usize = PARTS;
 
-    /// Divides rows of `schema` by the columns `keys`. Parts have the columns `read`, which include the keys; `passed`
-    /// are returned with the results. Temporary files, without names, are created in `directory`, or in the system's
+    /// Divides rows of `schema` by the columns `keys`. Parts have the columns `read`; `passed` are returned with the
+    /// results. Temporary files, without names, are created in `directory`, or in the system's
     /// temporary directory.
     ///
     /// # Errors
@@ -173,7 +180,7 @@ impl HashPartitions {
                 in_order_schema,
                 key_bytes,
                 hasher: RandomState::new(),
-                file: disk.file()?,
+                file: Some(disk.file()?),
                 buffered: Vec::new(),
                 bytes: 0,
                 spilled: 0,
@@ -182,6 +189,7 @@ impl HashPartitions {
             results: Results { file: disk.file()?, writer: None, cursors: Vec::new() },
             limit,
             cancel: cancel.clone(),
+            has_failed: false,
         })
     }
 
@@ -221,13 +229,20 @@ impl HashPartitions {
     /// Writes the buffered rows, part by part.
     fn spill(&mut self) -> Result<()> {
         let input = &mut self.input;
+        let (false, Some(file)) = (self.has_failed, &input.file) else {
+            return Err(Error::internal("these divided rows are written to their end, or have failed"));
+        };
+        self.has_failed = true;
         let buffered = std::mem::take(&mut input.buffered);
         let batches: Vec<_> = buffered.iter().collect();
+        let rows: usize = batches.iter().map(|batch| batch.num_rows()).sum();
+        let row = input.bytes / rows.max(1) + 1;
+        let most = (self.limit / BATCH_FRACTION / row).clamp(16, BATCH_ROWS);
         input.bytes = 0;
         for part in self.parts.iter_mut().filter(|part| !part.places.is_empty()) {
             self.cancel.check()?;
-            let mut writer = input.file.writer(&input.read_schema)?;
-            for places in part.places.chunks(BATCH_ROWS) {
+            let mut writer = file.writer(&input.read_schema)?;
+            for places in part.places.chunks(most) {
                 writer.write(&interleave_record_batch(&batches, places)?)?;
             }
             part.places.clear();
@@ -235,6 +250,7 @@ impl HashPartitions {
             input.spilled += run.bytes();
             part.runs.push_back(run);
         }
+        self.has_failed = false;
         Ok(())
     }
 
@@ -247,6 +263,7 @@ impl HashPartitions {
         for part in &mut self.parts {
             part.places = Vec::new();
         }
+        self.input.file = None;
         Ok(self.input.spilled + self.in_order.finish()?)
     }
 
@@ -257,12 +274,17 @@ impl HashPartitions {
     pub fn next_of_part(&mut self, part: usize) -> Result<Option<RecordBatch>> {
         self.cancel.check()?;
         let part = self.parts.get_mut(part).ok_or_else(|| Error::internal("there is no such part"))?;
-        let (mut batches, mut rows) = (Vec::new(), 0);
+        let (mut batches, mut rows, mut bytes) = (Vec::new(), 0, 0);
         while rows < OUTPUT_ROWS
+            && bytes < self.limit / BATCH_FRACTION
             && let Some(batch) = part.next_batch()?
         {
             rows += batch.num_rows();
+            bytes += batch_size(&batch);
             batches.push(batch);
+        }
+        if let [only] = batches.as_slice() {
+            return Ok(Some(only.clone()));
         }
         if batches.is_empty() {
             return Ok(None);
@@ -327,10 +349,10 @@ impl Part {
             {
                 return Ok(Some(batch));
             }
-            self.reader = match self.runs.pop_front() {
-                Some(run) => Some(run.read()?),
-                None => return Ok(None),
-            };
+            self.reader = self.runs.pop_front().map(SpilledRun::read).transpose()?;
+            if self.reader.is_none() {
+                return Ok(None);
+            }
         }
     }
 }

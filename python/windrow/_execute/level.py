@@ -179,8 +179,13 @@ class Level:
     def with_scalars(
         self, batches: Iterable[pa.RecordBatch], run: Run
     ) -> Iterator[tuple[pa.RecordBatch, pa.RecordBatch]]:
-        """Yield checked batches, each also with the evaluated scalars, where text that is not read is binary."""
+        """Yield each checked batch, and the same batch followed by this level's scalars.
+
+        Both have the row numbers that this level adds. Text that no call of it reads is binary in the second.
+        """
         checker = Checker()
+        if self._adds_row_number and self._row_number_column is not None:
+            batches = with_row_numbers(batches, self._row_number_column)
         for batch in batches:
             yield batch, self._stream_input(batch, run, checker)
 

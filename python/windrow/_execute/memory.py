@@ -30,8 +30,8 @@ __all__ = [
     "task_limit",
 ]
 
-#: Rows are sorted and answered in memory up to this share of the limit: their keys and what calls read are copied once
-#: into one piece and once into order, and then there are the results.
+#: Sorting rows and computing calls takes this many times their bytes: keys and what calls read are copied once into one
+#: piece and once into order, and then there are the results.
 SORT_MEMORY_FACTOR = 4
 
 #: What a task with a share of a partition may take where nobody set a limit: its worker stays below a gigabyte.

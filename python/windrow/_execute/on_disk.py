@@ -14,8 +14,9 @@ from itertools import chain
 
 import pyarrow as pa
 
+from .._model.expressions import HostExpression
 from .._model.replace import replace
-from .._plan.steps import StepPlan
+from .._plan.steps import Evaluate, StepPlan
 from .._windrow import HashPartitions
 from ..exceptions import UnsupportedError
 from ..settings import Options
@@ -57,7 +58,7 @@ def operator_in_row_order(
 
     Without ``memory_limit`` the limit is half of the memory that the process may use. Two kinds of rows beyond it leave
     in the order of the windows, and have no limit without ``memory_limit``: those of a Spark task, and those with
-    dictionary columns or run ends within other types.
+    dictionary columns, or results with run ends within other types.
 
     Parameters
     ----------
@@ -93,7 +94,7 @@ def _operator(
 ) -> Operator:
     operator = stream_operator(plan, schema, options, sort, host_schema, operator_class=operator_class)
     if sort and operator.levels and _keeps_on_disk((schema, operator.schema)):
-        operator.beyond_memory = _OnDisk(plan, schema, options, divisions)
+        operator.in_row_order = _InRowOrder(plan, schema, options, divisions)
     return operator
 
 
@@ -108,7 +109,7 @@ def _keeps_on_disk(schemas: Sequence[pa.Schema]) -> bool:
 
 
 @dataclass(frozen=True)
-class _OnDisk:
+class _InRowOrder:
     """What computes the rows of an operator, in memory or on disk. Plain data."""
 
     plan: StepPlan
@@ -123,14 +124,16 @@ class _OnDisk:
             yield from operator.compute_rows(batches, run)
             return
         factor = SORT_MEMORY_FACTOR * len(operator.levels)
-        held, most, held_bytes, seen = deque[pa.RecordBatch](), 0, 0, set[int]()
+        held, upper_bound, held_bytes, seen = deque[pa.RecordBatch](), 0, 0, set[int]()
         budget = None
         remaining = operator.levels[0].checked(batches)
         for batch in remaining:
             held.append(batch)
             if budget is None:
-                most += batch.get_total_buffer_size()  # takes little time, and counts what slices share each time
-                if most * factor <= least_available(limit):
+                upper_bound += (
+                    batch.get_total_buffer_size()
+                )  # takes little time, and counts what slices share each time
+                if upper_bound * factor <= least_available(limit):
                     continue
                 held_bytes = sum(batch_bytes(one, seen) for one in held)
                 budget = max(available_bytes(limit, held_bytes), _MIN_PART_BYTES if self.divisions else 0)
@@ -139,7 +142,7 @@ class _OnDisk:
             if held_bytes * factor > budget:
                 yield from self._compute_on_disk(operator, chain(pop_all(held), remaining), limit, run)
                 return
-        yield from operator.compute_rows(pop_all(held), run, fit=True)
+        yield from operator.compute_rows(pop_all(held), run, is_checked=True, fit=True)
 
     def _compute_on_disk(
         self, operator: Operator, batches: Iterator[pa.RecordBatch], limit: int, run: Run
@@ -150,12 +153,22 @@ class _OnDisk:
             yield from self._compute_divided(operator, batches, keys, options, limit, run)
             return
         sorting = stream_operator(self.plan, self.schema, options, True, keeps_row_order=True)
-        yield from sorting.compute_rows(batches, run)
+        yield from sorting.compute_rows(batches, run, is_checked=True)
 
     def _shared_keys(self, operator: Operator) -> list[int]:
-        """List the keys by which all calls partition, as columns of the first level's input."""
-        keys = set.intersection(*(set(call.partition_by) for step in self.plan.computes() for call in step.calls))
-        return [i for i, name in enumerate(operator.levels[0].step.names) if name in keys]
+        """List the keys by which all calls partition, as columns of the first level's input.
+
+        Each level evaluates its part_plan expressions, so those of one text are one key.
+        """
+        scalars = [s for step in self.plan.steps if isinstance(step, Evaluate) for s in step.scalars]
+        texts = {s.name: s.text for s in scalars if not s.inputs and not isinstance(s.expression, HostExpression)}
+
+        def known(name: str) -> tuple[str, bool]:
+            return texts.get(name, name), name in texts
+
+        calls = [call for step in self.plan.computes() for call in step.calls]
+        keys = set.intersection(*(set(map(known, call.partition_by)) for call in calls))
+        return [i for i, name in enumerate(operator.levels[0].step.names) if known(name) in keys]
 
     def _compute_divided(
         self,
@@ -167,39 +180,41 @@ class _OnDisk:
         run: Run,
     ) -> Iterator[pa.RecordBatch]:
         """Compute a part of the partitions after another, and return the rows in their order."""
-        chosen = self.plan.project.columns
+        output_columns = self.plan.project.columns
         width = self.plan.width
-        own, read = self.plan.only([name for name, i in chosen if i >= width])
-        own_schema = pa.schema([self.schema.field(i) for i in read], metadata=self.schema.metadata)
-        part_operator = _operator(own, own_schema, options, True, None, Operator, self.divisions + 1)
+        part_plan, read = self.plan.only([name for name, i in output_columns if i >= width])
+        part_schema = pa.schema([self.schema.field(i) for i in read], metadata=self.schema.metadata)
+        part_operator = _operator(part_plan, part_schema, options, True, None, Operator, self.divisions + 1)
         schema = operator.schema
-        results = [place for place, (_, i) in enumerate(own.project.columns) if i >= own.width]
-        passed = sorted({i for _, i in chosen if i < width})
+        results = [place for place, (_, i) in enumerate(part_plan.project.columns) if i >= part_plan.width]
+        passed = sorted({i for _, i in output_columns if i < width})
         rows: HashPartitions | None = None
         limit = available_bytes(limit)
-        for batch, whole in operator.levels[0].with_scalars(batches, run):
+        for batch, with_scalars in operator.levels[0].with_scalars(batches, run):
             if rows is None:  # columns that no call reads may have come with other types than declared
                 types = batch.schema.types
-                fields = [f if i >= width else f.with_type(types[i]) for f, (_, i) in zip(schema, chosen, strict=True)]
+                fields = [
+                    f if i >= width else f.with_type(types[i]) for f, (_, i) in zip(schema, output_columns, strict=True)
+                ]
                 schema = pa.schema(fields, metadata=schema.metadata)
-                own_schema = pa.schema([f.with_type(types[i]) for f, i in zip(own_schema, read, strict=True)])
-                rows = HashPartitions(whole.schema, keys, read, passed, limit, options.spill_dir)
+                part_schema = pa.schema([f.with_type(types[i]) for f, i in zip(part_schema, read, strict=True)])
+                rows = HashPartitions(with_scalars.schema, keys, read, passed, limit, options.spill_dir)
             with run.stage("divide"):
-                rows.push(whole)
+                rows.push(with_scalars)
         if rows is None:
             return
         with run.stage("divide"):
             run.metrics.spilled_bytes += rows.finish()
         release_unused()  # what reading needed
         for part in range(HashPartitions.COUNT):
-            incoming = (_with_types(batch, own_schema) for batch in _part_batches(rows, part))
-            for out in releasing(part_operator.compute_beyond_memory(incoming, run)):
+            incoming = (_with_types(batch, part_schema) for batch in _part_batches(rows, part))
+            for out in releasing(part_operator.compute_in_row_order(incoming, run)):
                 with run.stage("divide"):
                     rows.push_results(out.select(results))
             run.metrics.spilled_bytes += rows.end_part()
         places = {i: place for place, i in enumerate(passed)}
-        made = iter(range(len(passed), len(passed) + len(results)))
-        order = [places[i] if i < width else next(made) for _, i in chosen]
+        next_result = iter(range(len(passed), len(passed) + len(results)))
+        order = [places[i] if i < width else next(next_result) for _, i in output_columns]
         for batch in releasing(run.time_items("divide", read_batches(rows))):
             yield _with_types(batch.select(order), schema)
             del batch

@@ -27,7 +27,7 @@ from .steps import hint_at_backticks, run_steps, strings_named_as_columns
 from .user_functions import with_message_first
 from .worker import spark_task
 
-__all__ = ["BeyondMemory", "FinalProjection", "Operator", "stream_operator"]
+__all__ = ["ComputesInRowOrder", "FinalProjection", "Operator", "stream_operator"]
 
 
 class FinalProjection:
@@ -104,13 +104,13 @@ class Operator:
 
     So it can be sent to another process by fork, spawn or pickle. ``exchange``, if set, exchanges section summaries
     with other tasks that hold other rows of the same partitions. ``report`` receives the metrics of each run and is
-    pickled along. ``beyond_memory``, if set, computes outside of Spark's tasks, on disk where rows exceed the limit.
+    pickled along. ``in_row_order``, if set, computes outside of Spark's tasks, in memory or on disk.
     ``host_schema`` is the host's own schema of the input batches, if it was given.
     """
 
     report: Report | None = None
     exchange: ExchangeSummaries | None = None
-    beyond_memory: BeyondMemory | None = None
+    in_row_order: ComputesInRowOrder | None = None
     _kept: list[LevelState] | None = None
 
     def __init__(
@@ -278,27 +278,29 @@ class Operator:
         if self._kept is not None or self.exchange is not None or spark_task() is not None:
             computed = self.compute_rows(batches, run)
         else:
-            computed = self.compute_beyond_memory(batches, run)
+            computed = self.compute_in_row_order(batches, run)
         return self._with_hints(computed) if self._strings else computed
 
-    def compute_beyond_memory(self, batches: Iterable[pa.RecordBatch], run: Run) -> Iterator[pa.RecordBatch]:
+    def compute_in_row_order(self, batches: Iterable[pa.RecordBatch], run: Run) -> Iterator[pa.RecordBatch]:
         """Compute over any number of rows, which leave in the order in which they came."""
-        if self.beyond_memory is None:
+        if self.in_row_order is None:
             return self.compute_rows(batches, run)
-        return self.beyond_memory.compute(self, batches, run)
+        return self.in_row_order.compute(self, batches, run)
 
     def compute_rows(
-        self, batches: Iterable[pa.RecordBatch], run: Run, *, fit: bool = False
+        self, batches: Iterable[pa.RecordBatch], run: Run, *, is_checked: bool = False, fit: bool = False
     ) -> Iterator[pa.RecordBatch]:
-        """Compute level by level. Each may sort rows on disk, which leave in that order, but not rows that ``fit``.
+        """Compute level by level. A level whose rows exceed its limit sorts them on disk, and they leave in that order.
 
-        Those are checked batches of the first level, and fit in memory.
+        ``is_checked`` says that the batches come from the first level's ``checked``, ``fit`` that no level has a limit.
         """
         before = self._kept
         kept = [level.copy() for level in before or ()]
         for number, level in enumerate(self.levels):
-            last = kept[number] if kept else None
-            batches = level.compute(batches, run, self.exchange, last, fit=fit, is_checked=fit and not number)
+            of_level = kept[number] if kept else None
+            batches = level.compute(
+                batches, run, self.exchange, of_level, fit=fit, is_checked=is_checked and not number
+            )
         computed = iter(batches) if self.last is None else self.last.compute(batches, run)
         if before is not None:
             computed = self._keeping(computed, before, kept)
@@ -345,7 +347,7 @@ def _not_batches(value: Any) -> SpecError:
     return SpecError(f"an operator takes an iterable of pyarrow record batches, or a Table, not {kind}")
 
 
-class BeyondMemory(Protocol):
+class ComputesInRowOrder(Protocol):
     """Computes any number of rows, which leave in the order in which they came."""
 
     def compute(self, operator: Operator, batches: Iterable[pa.RecordBatch], run: Run) -> Iterator[pa.RecordBatch]:

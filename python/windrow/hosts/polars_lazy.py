@@ -31,7 +31,7 @@ from .._plan.steps import Evaluate, NamedScalar, Project, StepPlan
 from ..exceptions import SpecError, WindrowError
 from ..settings import Options, current
 from .base import schema_of
-from .polars_out_of_core import choose_way, run_out_of_core
+from .polars_out_of_core import choose_way, fits_in_memory, run_out_of_core
 from .polars_steps import PolarsRunner, Working, column_named, refuse_repeated, types_of
 
 if TYPE_CHECKING:
@@ -161,12 +161,12 @@ def keep_top_rows(frame: pl.LazyFrame, plan: StepPlan, most: int, counted: str) 
     Returns
     -------
     polars.LazyFrame or None
-        The other rows; None if the rows are computed in batches, or the call has no keys.
+        The frame without rows that cannot be among the first; None if it may not fit in memory, or there are no keys.
     """
     import polars as pl
 
     positions, options = plan.columns_computed_from(), current()
-    if not positions or choose_way(frame, plan, options, presorted=False).operator is not None:
+    if not positions or not fits_in_memory(frame, options):  # an expression reads all rows at once
         return None
 
     def mark(series: Sequence[pl.Series]) -> pl.Series:

@@ -31,7 +31,7 @@ from .polars_steps import PolarsRunner, Working, arrow_schema, as_decimals, colu
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Way", "choose_way", "run_out_of_core"]
+__all__ = ["Way", "choose_way", "fits_in_memory", "run_out_of_core"]
 
 # What Polars writes of a plan: sources, and what may give more rows than come in.
 _SOURCE = re.compile(r"^\s*(?:\S+ SCAN \[|DF \[)", re.MULTILINE)
@@ -75,18 +75,9 @@ def choose_way(frame: pl.LazyFrame, plan: StepPlan, options: Options, *, presort
         Batches if ``memory_limit`` is set, or if the input may be larger than half of the memory that the process may
         use. A size that cannot be told counts as larger: what turns out to fit is then computed in memory all the same.
     """
-    limit, reason = options.memory_limit, "memory_limit is set"
+    limit, reason = _limit(frame, [plan.names[i] for i in plan.frame_columns()], options)
     if limit is None:
-        limit = default_limit()
-        if limit is None:
-            return _in_memory(options, presorted, "this system does not tell how much memory there is")
-        if not _names_sources():
-            return _in_memory(options, presorted, "memory_limit is not set, and this Polars is older than 2")
-        estimate = _input_bytes(frame, [plan.names[i] for i in plan.frame_columns()])
-        if estimate is not None and estimate <= limit:
-            return _in_memory(options, presorted, f"the input has less than half of the memory, {size_text(limit)}")
-        size = "an unknown size" if estimate is None else f"about {size_text(estimate)}"
-        reason = f"the input has {size}, and half of the memory is the limit"
+        return _in_memory(options, presorted, reason)
     options = replace(options, memory_limit=limit)
     if not plan.width:
         return _in_memory(options, presorted, "the frame has no columns")
@@ -96,6 +87,40 @@ def choose_way(frame: pl.LazyFrame, plan: StepPlan, options: Options, *, presort
         return _in_memory(options, presorted, f"batches cannot be computed: {error}")
     how = "in their order" if presorted else f"on disk beyond {size_text(limit)}"
     return Way(operator, options, presorted, f"the rows are computed in batches, {how}: {reason}")
+
+
+def _limit(frame: pl.LazyFrame, columns: Collection[str], options: Options) -> tuple[int | None, str]:
+    """Give the limit beyond which some columns of a frame are computed on disk, None if in memory; and why."""
+    if options.memory_limit is not None:
+        return options.memory_limit, "memory_limit is set"
+    limit = default_limit()
+    if limit is None:
+        return None, "this system does not tell how much memory there is"
+    if not _names_sources():
+        return None, "memory_limit is not set, and this Polars is older than 2"
+    estimate = _input_bytes(frame, columns)
+    if estimate is not None and estimate <= limit:
+        return None, f"the input has less than half of the memory, {size_text(limit)}"
+    size = "an unknown size" if estimate is None else f"about {size_text(estimate)}"
+    return limit, f"the input has {size}, and half of the memory is the limit"
+
+
+def fits_in_memory(frame: pl.LazyFrame, options: Options) -> bool:
+    """Whether all columns of a frame are estimated to fit in memory.
+
+    Parameters
+    ----------
+    frame
+        The frame.
+    options
+        The settings in force.
+
+    Returns
+    -------
+    bool
+        Whether they do.
+    """
+    return _limit(frame, frame.collect_schema().names(), options)[0] is None
 
 
 def _in_memory(options: Options, presorted: bool, reason: str) -> Way:

@@ -1,6 +1,9 @@
 """Rows beyond the memory limit: on disk, and back in the order in which they came."""
 
 import pickle
+import subprocess
+import sys
+import textwrap
 
 import pyarrow as pa
 import pytest
@@ -41,7 +44,7 @@ CALLS = [
     "last_value(x) OVER (PARTITION BY {k}, t ORDER BY id)",
     "median(v) OVER (PARTITION BY t, {k})",
     "v - avg(v) OVER (PARTITION BY {k} ORDER BY id ROWS 5 PRECEDING)",
-    "sum(sum(v) OVER (PARTITION BY {k} ORDER BY t, id)) OVER (PARTITION BY {k} ORDER BY id ROWS 2 PRECEDING)",
+    "sum(sum(v * 2) OVER (PARTITION BY {k} ORDER BY t, -id)) OVER (PARTITION BY {k} ORDER BY id ROWS 2 PRECEDING)",
 ]
 KEYS = ["k", "f", "s", "view", "lower(s)", "k % 7", "x"]
 OTHER = "count(*) OVER (PARTITION BY t ORDER BY id)"
@@ -133,6 +136,36 @@ def test_columns_that_come_with_other_types(divided):
     assert found.schema.field("t").type == pa.int32()
     assert found["n"].equals(expected["n"])
     assert found["v"].cast(pa.int64()).equals(expected["v"])
+
+
+def test_columns_without_nulls_that_nobody_reads():
+    table = rows(20_000, 9).select(["t", "id"])
+    table = table.cast(pa.schema([f.with_nullable(False) for f in table.schema]))
+    with wr.config(memory_limit=1 << 18):
+        for call in ("row_number() OVER (ORDER BY id)", "row_number() OVER (PARTITION BY id)"):
+            found = wr.select(table.to_reader(1_000), n=call, sort=True).read_all()
+            assert found["n"].equals(wr.select(table, n=call)["n"])
+
+
+def test_wide_rows_stay_within_the_limit():
+    """Two partitions of texts: a batch of a part is bounded by its bytes."""
+    code = """
+        import pyarrow as pa, windrow as wr
+        schema = pa.schema({"k": pa.int64(), "id": pa.int64(), "s": pa.string()})
+        def batches():
+            for first in range(0, 40_000, 400):
+                ids = range(first, first + 400)
+                yield pa.record_batch([[i % 2 for i in ids], list(ids), [f"{i:08}" * 1000 for i in ids]], schema=schema)
+        with wr.config(memory_limit="64MB", threads=1):
+            op = wr.operator({"before": "lag(s) OVER (PARTITION BY k ORDER BY id)"}, schema, sort=True)
+            rows = sum(batch.num_rows for batch in op(batches()))
+        print(rows, int(open("/proc/self/status").read().split("VmHWM:")[1].split()[0]) >> 10)
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    number, peak = map(int, done.stdout.split())
+    assert number == 40_000
+    assert peak < 400, "320 MB of text, and as much again in results"
 
 
 def test_half_of_the_memory_is_the_default(divided, monkeypatch):
