@@ -69,7 +69,6 @@ PANDAS = {
     "diff": lambda d: d.v.diff(),
     "skew": lambda d: d.v.rolling(4).skew(),
     "kurt": lambda d: d.v.expanding(4).kurt(),
-    "sem": lambda d: d.v.rolling(4).sem(),
     "ewm": lambda d: d.v.ewm(alpha=0.5).mean(),
     "ewm by key": lambda d: d.groupby("k").v.ewm(alpha=0.5, ignore_na=True).mean(),
     "interpolate": lambda d: d.v.interpolate(),
