@@ -345,11 +345,12 @@ def config(**settings: Unpack[Settings]) -> Config:
           ``WINDROW_THREADS`` asks for more.
         - ``memory_limit``: the memory that the process may use while an operator, a reader or a LazyFrame sorts
           batches, in bytes or as ``"4GB"``. Rows that do not fit are computed on disk. They leave in their own order,
-          but in the order of the windows in Spark's tasks and where a column is a dictionary or has run ends within
-          another type. If a call needs more rows of a partition in memory at once, it raises a ``MemoryLimitError``.
-          The default is half of the memory that the process may use, for rows that leave in their own order. In a
-          Spark task it is four fifths of the task's share of ``spark.executor.pyspark.memory``, or else, on YARN and
-          Kubernetes, of ``spark.executor.memoryOverhead``, if one of them is set. Frames in memory have no limit.
+          but in the order of the windows in Spark's tasks, from operators with a state, and where a column is a
+          dictionary or a result has run ends within another type. If a call needs more rows of a partition in memory at
+          once, it raises a ``MemoryLimitError``. The default is half of the memory that the process may use, for rows
+          that leave in their own order. In a Spark task it is four fifths of the task's share of
+          ``spark.executor.pyspark.memory``, or else, on YARN and Kubernetes, of ``spark.executor.memoryOverhead``, if
+          one of them is set. Frames in memory have no limit.
         - ``spill_dir``: the directory for these files. The files have no names, and are deleted when the process ends.
           The default is the system's directory for temporary files, and in a Spark task one of Spark's local
           directories.

@@ -66,7 +66,7 @@ class Metrics:
         What was written to files because of ``memory_limit``, what was written again included.
     seconds
         Seconds by stage. ``read``: waiting for the input. ``evaluate``: expressions, by Polars. ``divide`` and
-        ``sort``: dividing and sorting beyond the memory limit, their files included. ``spill``: other files.
+        ``sort``: dividing and sorting beyond the memory limit, with most of their files. ``spill``: other files.
         ``summarise``: what sections tell each other. ``exchange``: waiting for other tasks' sections. ``answer``: the
         calls, and all else; in memory also the sort.
     elapsed
