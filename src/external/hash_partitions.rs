@@ -275,8 +275,7 @@ impl HashPartitions {
         self.cancel.check()?;
         let part = self.parts.get_mut(part).ok_or_else(|| Error::internal("there is no such part"))?;
         let (mut batches, mut rows, mut bytes) = (Vec::new(), 0, 0);
-        while rows < OUTPUT_ROWS
-            && bytes < self.limit / BATCH_FRACTION
+        while (batches.is_empty() || rows < OUTPUT_ROWS && bytes < self.limit / BATCH_FRACTION)
             && let Some(batch) = part.next_batch()?
         {
             rows += batch.num_rows();
