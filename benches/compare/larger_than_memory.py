@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from .engines import limit_threads
+from .memory import process_status
 
 ROOT = Path(__file__).parents[2]
 RECORD = Path(__file__).parents[1] / "record"
@@ -97,14 +98,8 @@ def _one(asked: Sequence[Any]) -> dict[str, float]:
     return {
         "seconds": time.perf_counter() - clock,
         "threads": time.process_time() - cpu,
-        "peak MiB": _peak_kib() / 1024,
+        "peak MiB": process_status("VmHWM") / 2**20,  # that of getrusage counts what the parent held
     }
-
-
-def _peak_kib() -> int:
-    """Give the peak of this process; that of ``getrusage`` counts what its parent held."""
-    status = Path("/proc/self/status").read_text()
-    return int(status.split("VmHWM:")[1].split()[0])
 
 
 def check(made: dict[str, Path], given: Path) -> None:

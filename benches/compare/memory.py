@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from .engines import ENGINES, limit_threads
 
-__all__ = ["available", "peak"]
+__all__ = ["available", "peak", "process_status"]
 
 ROOT = Path(__file__).parents[2]
 
@@ -41,7 +41,8 @@ def peak(suite: str, case: str, engine: str, shape: tuple[int, int, bool], threa
     return int(done.stdout)
 
 
-def _status(field: str) -> int:
+def process_status(field: str) -> int:
+    """Give the bytes of a field of this process's status."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith(field + ":"):
             return int(line.split()[1]) * 1024
@@ -82,10 +83,10 @@ def _measure(asked: dict[str, Any]) -> int:
     table = suite.table(case, shape)
     prepared = engine.prepare(table)
     _settle()
-    before = _status("VmRSS")
+    before = process_status("VmRSS")
     Path("/proc/self/clear_refs").write_text("5")
     result = engine.run(prepared, case)
-    highest = _status("VmHWM")
+    highest = process_status("VmHWM")
     known = _buffers(table)
     made = sum(size for address, size in _buffers(result).items() if address not in known)
     return max(0, highest - before - made)

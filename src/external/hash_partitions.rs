@@ -28,6 +28,7 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use arrow_select::concat::concat_batches;
 use arrow_select::interleave::interleave_record_batch;
 
+use super::run_cursor::RunCursor;
 use super::spill_file::{SpillDirectory, SpillFile, SpillReader, SpillWriter, SpilledRun};
 use super::spilled_batches::SpilledBatches;
 use crate::error::{Error, Result};
@@ -35,7 +36,7 @@ use crate::sort::key_bytes::KeyBytes;
 use crate::util::cancel::Cancel;
 use crate::util::slice_memory::batch_size;
 
-/// As many as a byte has values. A part that is too large is divided again.
+/// As many parts as a byte has values.
 const PARTS: usize = 256;
 
 /// The rows of all parts that wait to be written take at most `1 / BUFFER_FRACTION` of the limit.
@@ -131,18 +132,10 @@ struct Part {
 struct Results {
     file: SpillFile,
     writer: Option<SpillWriter>,
-    /// The results of each part that is complete.
-    cursors: Vec<ResultCursor>,
-}
-
-/// The results of a part, in the order of its rows.
-#[derive(Default)]
-struct ResultCursor {
-    run: Option<SpilledRun>,
-    reader: Option<SpillReader>,
-    /// The results read; those of the first batch from `next` on are not taken yet.
-    batches: VecDeque<RecordBatch>,
-    next: usize,
+    /// The results of each part that is complete; `None` for a part without rows.
+    runs: Vec<Option<SpilledRun>>,
+    /// The runs of all parts, once they are read.
+    cursors: Vec<Option<RunCursor>>,
 }
 
 impl HashPartitions {
@@ -150,8 +143,7 @@ impl HashPartitions {
     pub const COUNT: usize = PARTS;
 
     /// Divides rows of `schema` by the columns `keys`. Parts have the columns `read`; `passed` are returned with the
-    /// results. Temporary files, without names, are created in `directory`, or in the system's
-    /// temporary directory.
+    /// results. Temporary files, without names, are created in `directory`, or in the system's temporary directory.
     ///
     /// # Errors
     /// A key without an order; no file can be created.
@@ -186,7 +178,7 @@ impl HashPartitions {
                 spilled: 0,
             },
             parts: (0..PARTS).map(|_| Part::default()).collect(),
-            results: Results { file: disk.file()?, writer: None, cursors: Vec::new() },
+            results: Results { file: disk.file()?, writer: None, runs: Vec::new(), cursors: Vec::new() },
             limit,
             cancel: cancel.clone(),
             has_failed: false,
@@ -236,13 +228,13 @@ impl HashPartitions {
         let buffered = std::mem::take(&mut input.buffered);
         let batches: Vec<_> = buffered.iter().collect();
         let rows: usize = batches.iter().map(|batch| batch.num_rows()).sum();
-        let row = input.bytes / rows.max(1) + 1;
-        let most = (self.limit / BATCH_FRACTION / row).clamp(16, BATCH_ROWS);
+        let row_bytes = input.bytes / rows.max(1) + 1;
+        let batch_rows = (self.limit / BATCH_FRACTION / row_bytes).clamp(16, BATCH_ROWS);
         input.bytes = 0;
         for part in self.parts.iter_mut().filter(|part| !part.places.is_empty()) {
             self.cancel.check()?;
             let mut writer = file.writer(&input.read_schema)?;
-            for places in part.places.chunks(most) {
+            for places in part.places.chunks(batch_rows) {
                 writer.write(&interleave_record_batch(&batches, places)?)?;
             }
             part.places.clear();
@@ -282,13 +274,11 @@ impl HashPartitions {
             bytes += batch_size(&batch);
             batches.push(batch);
         }
-        if let [only] = batches.as_slice() {
-            return Ok(Some(only.clone()));
-        }
-        if batches.is_empty() {
-            return Ok(None);
-        }
-        Ok(Some(concat_batches(&self.input.read_schema, &batches)?))
+        Ok(match batches.as_slice() {
+            [] => None,
+            [only] => Some(only.clone()),
+            batches => Some(concat_batches(&self.input.read_schema, batches)?),
+        })
     }
 
     /// Adds results of the part whose turn it is: parts come in order, and a part's results in the order of its rows.
@@ -304,10 +294,10 @@ impl HashPartitions {
             Some(writer) => writer,
             none => none.insert(self.results.file.writer(batch.schema_ref())?),
         };
-        let row = batch_size(batch) / batch.num_rows() + 1;
-        let most = (self.limit / RESULTS_FRACTION / PARTS / row).clamp(16, BATCH_ROWS);
-        for begin in (0..batch.num_rows()).step_by(most) {
-            writer.write(&batch.slice(begin, most.min(batch.num_rows() - begin)))?;
+        let row_bytes = batch_size(batch) / batch.num_rows() + 1;
+        let batch_rows = (self.limit / RESULTS_FRACTION / PARTS / row_bytes).clamp(16, BATCH_ROWS);
+        for begin in (0..batch.num_rows()).step_by(batch_rows) {
+            writer.write(&batch.slice(begin, batch_rows.min(batch.num_rows() - begin)))?;
         }
         Ok(())
     }
@@ -319,7 +309,7 @@ impl HashPartitions {
     pub fn end_part(&mut self) -> Result<u64> {
         let run = self.results.writer.take().map(SpillWriter::finish).transpose()?;
         let bytes = run.as_ref().map_or(0, SpilledRun::bytes);
-        self.results.cursors.push(ResultCursor { run, ..ResultCursor::default() });
+        self.results.runs.push(run);
         Ok(bytes)
     }
 
@@ -359,20 +349,25 @@ impl Part {
 impl Results {
     /// The next result of each row's part.
     fn take(&mut self, parts: &[u8]) -> Result<RecordBatch> {
+        if self.cursors.is_empty() {
+            let runs = std::mem::take(&mut self.runs).into_iter();
+            self.cursors = runs.map(|run| run.map(RunCursor::new).transpose()).collect::<Result<_>>()?;
+        }
         let mut counts = [0; PARTS];
         for &part in parts {
             counts[part as usize] += 1;
         }
-        if self.cursors.len() < PARTS {
-            return Err(Error::internal("the results of some parts are missing"));
-        }
-        // The batches that rows take from; of each part the first of its batches, and the next row in that.
-        let mut batches = Vec::new();
-        let mut next = [(0, 0); PARTS];
-        for ((cursor, count), next) in self.cursors.iter_mut().zip(counts).zip(&mut next).filter(|of| of.0.1 > 0) {
-            cursor.read_ahead(count)?;
-            *next = (batches.len(), cursor.next);
-            batches.extend(cursor.batches.iter().cloned());
+        // Of each part, where its next result is: its batch among those that rows take from, and its row in that.
+        let (mut batches, mut next) = (Vec::new(), [(0, 0); PARTS]);
+        for (part, &rows) in counts.iter().enumerate().filter(|of| *of.1 > 0) {
+            let missing = || Error::internal("a part has fewer results than rows");
+            let cursor = self.cursors.get_mut(part).and_then(Option::as_mut).ok_or_else(missing)?;
+            cursor.read_ahead(rows)?;
+            if cursor.rows < rows {
+                return Err(missing());
+            }
+            next[part].0 = batches.len();
+            cursor.take(rows, &mut batches);
         }
         let mut places = Vec::with_capacity(parts.len());
         for &part in parts {
@@ -383,37 +378,6 @@ impl Results {
             places.push((*batch, *row));
             *row += 1;
         }
-        for (cursor, count) in self.cursors.iter_mut().zip(counts) {
-            cursor.skip(count);
-        }
         Ok(interleave_record_batch(&batches.iter().collect::<Vec<_>>(), &places)?)
-    }
-}
-
-impl ResultCursor {
-    /// Reads until `rows` results can be taken.
-    fn read_ahead(&mut self, rows: usize) -> Result<()> {
-        if let Some(run) = self.run.take() {
-            self.reader = Some(run.read()?);
-        }
-        let mut there = self.batches.iter().map(RecordBatch::num_rows).sum::<usize>() - self.next;
-        while there < rows {
-            let batch = self.reader.as_mut().map(SpillReader::next).transpose()?.flatten();
-            let batch = batch.ok_or_else(|| Error::internal("a part has fewer results than rows"))?;
-            there += batch.num_rows();
-            self.batches.push_back(batch);
-        }
-        Ok(())
-    }
-
-    /// Leaves out results that were taken.
-    fn skip(&mut self, rows: usize) {
-        self.next += rows;
-        while let Some(batch) = self.batches.front()
-            && self.next >= batch.num_rows()
-        {
-            self.next -= batch.num_rows();
-            self.batches.pop_front();
-        }
     }
 }

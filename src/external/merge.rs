@@ -15,13 +15,13 @@
 //! runs.
 
 use std::cmp::Ordering;
-use std::collections::VecDeque;
 
 use arrow_array::RecordBatch;
 
+use super::run_cursor::RunCursor;
 use super::sort_key::SortKey;
 use super::sorted_run::SortedRun;
-use super::spill_file::{SpillReader, SpilledRun};
+use super::spill_file::SpilledRun;
 use crate::error::Result;
 use crate::sort::key_order;
 use crate::sort::sort_column::SortColumn;
@@ -91,7 +91,8 @@ impl Merge {
         let bound = self.bound()?;
         let mut pieces = Vec::new();
         for (number, cursor) in self.cursors.iter_mut().enumerate() {
-            cursor.take_until(&self.keys, bound.as_ref().filter(|bound| bound.run != number), number, &mut pieces)?;
+            let bound = bound.as_ref().filter(|bound| bound.run != number);
+            take_until(cursor, &self.keys, bound, number, &mut pieces)?;
         }
         Ok(pieces)
     }
@@ -101,7 +102,7 @@ impl Merge {
     fn bound(&self) -> Result<Option<MergeBound>> {
         let mut least: Option<MergeBound> = None;
         for (run, cursor) in self.cursors.iter().enumerate() {
-            let Some(end) = cursor.last_key(&self.keys)? else { continue };
+            let Some(end) = last_key(cursor, &self.keys)? else { continue };
             let is_less = match &least {
                 Some(least) => row_comparator(&end, &least.row)?(0).is_lt(),
                 None => true,
@@ -137,66 +138,32 @@ impl MergeBound {
     }
 }
 
-/// A run being read.
-struct RunCursor {
-    /// `None` when read to its end.
-    reader: Option<SpillReader>,
-    /// The buffered batches.
-    batches: VecDeque<RecordBatch>,
-    rows: usize,
+/// The keys of the last buffered row of a run; `None` if the run has no further rows.
+fn last_key(cursor: &RunCursor, keys: &[SortKey]) -> Result<Option<Vec<SortColumn>>> {
+    let last = cursor.last_before_unread();
+    last.map(|batch| key_columns(keys, &batch.slice(batch.num_rows() - 1, 1))).transpose()
 }
 
-impl RunCursor {
-    fn new(run: SpilledRun) -> Result<Self> {
-        Ok(Self { reader: Some(run.read()?), batches: VecDeque::new(), rows: 0 })
-    }
-
-    /// Reads until `rows` rows are buffered or the run ends.
-    fn read_ahead(&mut self, rows: usize) -> Result<()> {
-        while self.rows < rows
-            && let Some(reader) = &mut self.reader
-        {
-            match reader.next()? {
-                Some(batch) => {
-                    self.rows += batch.num_rows();
-                    self.batches.push_back(batch);
-                }
-                None => self.reader = None,
-            }
+/// Moves the rows of a run before the bound, or all buffered ones, to `pieces`.
+fn take_until(
+    cursor: &mut RunCursor,
+    keys: &[SortKey],
+    bound: Option<&MergeBound>,
+    run: usize,
+    pieces: &mut Vec<RecordBatch>,
+) -> Result<()> {
+    let Some(bound) = bound else {
+        cursor.take(cursor.rows, pieces);
+        return Ok(());
+    };
+    while let Some(batch) = cursor.front() {
+        let (rows, all) = (bound.rows_before(keys, batch, run)?, batch.num_rows());
+        cursor.take(rows, pieces);
+        if rows < all {
+            break;
         }
-        Ok(())
     }
-
-    /// The keys of the last buffered row; `None` if the run has no further rows.
-    fn last_key(&self, keys: &[SortKey]) -> Result<Option<Vec<SortColumn>>> {
-        let last = self.reader.as_ref().and(self.batches.back());
-        last.map(|batch| key_columns(keys, &batch.slice(batch.num_rows() - 1, 1))).transpose()
-    }
-
-    /// Moves the rows before the bound, or all, to `pieces`.
-    fn take_until(
-        &mut self,
-        keys: &[SortKey],
-        bound: Option<&MergeBound>,
-        run: usize,
-        pieces: &mut Vec<RecordBatch>,
-    ) -> Result<()> {
-        while let Some(batch) = self.batches.pop_front() {
-            let all = batch.num_rows();
-            let rows = bound.map_or(Ok(all), |bound| bound.rows_before(keys, &batch, run))?;
-            self.rows -= rows;
-            if rows < all {
-                self.batches.push_front(batch.slice(rows, all - rows));
-            }
-            if rows > 0 {
-                pieces.push(batch.slice(0, rows));
-            }
-            if rows < all {
-                break;
-            }
-        }
-        Ok(())
-    }
+    Ok(())
 }
 
 /// A batch's keys, normalised for comparison.

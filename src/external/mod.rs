@@ -6,6 +6,8 @@ pub(crate) mod external_sort;
 pub(crate) mod hash_partitions;
 #[cfg(feature = "spill")]
 pub(crate) mod merge;
+#[cfg(feature = "spill")]
+pub(crate) mod run_cursor;
 pub(crate) mod sort_key;
 #[cfg(feature = "spill")]
 pub(crate) mod sorted_run;

@@ -246,6 +246,12 @@ def as_single_array(column: pa.ChunkedArray | pa.Array) -> pa.Array:
     return pa.concat_arrays(column.chunks)
 
 
+def text_restored(columns: Sequence[pa.Array], schema: pa.Schema) -> pa.RecordBatch:
+    """Make a batch of columns, where text that no call reads has passed as bytes and becomes text again."""
+    columns = [c if c.type == t else c.view(t) for c, t in zip(columns, schema.types, strict=True)]
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
 def concatenated(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
     """Put the values of columns below one another; types of one meaning, such as a dictionary and text, become one."""
     types = list(dict.fromkeys(c.type for c in columns if not pa.types.is_null(c.type))) or [pa.null()]

@@ -23,6 +23,7 @@ from .arrow_columns import (
     drop_unreferenced_values,
     empty_table,
     has_run_ends,
+    text_restored,
     with_buffers,
 )
 from .dictionaries import Dictionaries
@@ -176,18 +177,16 @@ class Level:
         rows = (self._stream_input(batch, run, checker) for batch in self.checked(batches))
         return summarise_external(rows, self.step.calls, options, task_limit(options), run)
 
-    def with_scalars(
-        self, batches: Iterable[pa.RecordBatch], run: Run
-    ) -> Iterator[tuple[pa.RecordBatch, pa.RecordBatch]]:
-        """Yield each checked batch, and the same batch followed by this level's scalars.
+    def with_scalars(self, batches: Iterable[pa.RecordBatch], run: Run) -> Iterator[pa.RecordBatch]:
+        """Yield checked batches, followed by the row numbers that this level adds, and its scalars.
 
-        Both have the row numbers that this level adds. Text that no call of it reads is binary in the second.
+        Text that no call of this level reads is binary.
         """
         checker = Checker()
         if self._adds_row_number and self._row_number_column is not None:
             batches = with_row_numbers(batches, self._row_number_column)
         for batch in batches:
-            yield batch, self._stream_input(batch, run, checker)
+            yield self._stream_input(batch, run, checker)
 
     def kept_plan_in_words(self) -> tuple[dict[str, list[str]], int]:
         """Return a description of the level, which that of a state must equal, and its number of sorts.
@@ -411,10 +410,7 @@ class Level:
         return self._project(columns[: self._width], new, schema)
 
     def _project(self, old: Sequence[pa.Array], new: Sequence[pa.Array], schema: pa.Schema) -> pa.RecordBatch:
-        columns = [self._working_column(old, new, index) for _, index in self.project.columns]
-        # what no call reads may have passed as bytes
-        columns = [c if c.type == t else c.view(t) for c, t in zip(columns, schema.types, strict=True)]
-        return pa.RecordBatch.from_arrays(columns, schema=schema)
+        return text_restored([self._working_column(old, new, index) for _, index in self.project.columns], schema)
 
     def _working_column(self, old: Sequence[Any], new: Sequence[Any], index: int) -> Any:
         return old[index] if index < self._width else new[index - len(self.step.names)]

@@ -20,6 +20,7 @@ from .._plan.steps import Evaluate, StepPlan
 from .._windrow import HashPartitions
 from ..exceptions import UnsupportedError
 from ..settings import Options
+from .arrow_columns import text_restored
 from .level import pop_all
 from .memory import (
     SORT_MEMORY_FACTOR,
@@ -53,6 +54,7 @@ def operator_in_row_order(
     host_schema: object = None,
     *,
     operator_class: type[Operator] = Operator,
+    divisions: int = 0,
 ) -> Operator:
     """Make an operator whose rows leave in the order in which they came, however many there are.
 
@@ -62,36 +64,16 @@ def operator_in_row_order(
 
     Parameters
     ----------
-    plan
-        The plan.
-    schema
-        The schema of the batches that will come.
-    options
-        The settings in force.
-    sort
-        As for :func:`windrow.operator`; without a sort there is nothing to put back.
-    host_schema
-        The batches' schema as their host has it, where it is known.
-    operator_class
-        The class of the operator.
+    plan, schema, options, sort, host_schema, operator_class
+        As for :func:`windrow._execute.stream.stream_operator`; without a sort there is nothing to put back.
+    divisions
+        How often the rows that will come have been divided already.
 
     Returns
     -------
     Operator
         The operator.
     """
-    return _operator(plan, schema, options, sort, host_schema, operator_class, 0)
-
-
-def _operator(
-    plan: StepPlan,
-    schema: pa.Schema,
-    options: Options,
-    sort: bool | None,
-    host_schema: object,
-    operator_class: type[Operator],
-    divisions: int,
-) -> Operator:
     operator = stream_operator(plan, schema, options, sort, host_schema, operator_class=operator_class)
     if sort and operator.levels and _keeps_on_disk((schema, operator.schema)):
         operator.in_row_order = _InRowOrder(plan, schema, options, divisions)
@@ -130,9 +112,8 @@ class _InRowOrder:
         for batch in remaining:
             held.append(batch)
             if budget is None:
-                upper_bound += (
-                    batch.get_total_buffer_size()
-                )  # takes little time, and counts what slices share each time
+                # takes little time, and counts what slices share each time
+                upper_bound += batch.get_total_buffer_size()
                 if upper_bound * factor <= least_available(limit):
                     continue
                 held_bytes = sum(batch_bytes(one, seen) for one in held)
@@ -158,7 +139,7 @@ class _InRowOrder:
     def _shared_keys(self, operator: Operator) -> list[int]:
         """List the keys by which all calls partition, as columns of the first level's input.
 
-        Each level evaluates its part_plan expressions, so those of one text are one key.
+        Each level evaluates its own expressions, so those of one text are one key.
         """
         scalars = [s for step in self.plan.steps if isinstance(step, Evaluate) for s in step.scalars]
         texts = {s.name: s.text for s in scalars if not s.inputs and not isinstance(s.expression, HostExpression)}
@@ -166,8 +147,7 @@ class _InRowOrder:
         def known(name: str) -> tuple[str, bool]:
             return texts.get(name, name), name in texts
 
-        calls = [call for step in self.plan.computes() for call in step.calls]
-        keys = set.intersection(*(set(map(known, call.partition_by)) for call in calls))
+        keys = self.plan.shared_keys(known)
         return [i for i, name in enumerate(operator.levels[0].step.names) if known(name) in keys]
 
     def _compute_divided(
@@ -180,52 +160,56 @@ class _InRowOrder:
         run: Run,
     ) -> Iterator[pa.RecordBatch]:
         """Compute a part of the partitions after another, and return the rows in their order."""
-        output_columns = self.plan.project.columns
-        width = self.plan.width
+        first = next(batches)
+        output_columns, width, types = self.plan.project.columns, self.plan.width, first.schema.types
         part_plan, read = self.plan.only([name for name, i in output_columns if i >= width])
-        part_schema = pa.schema([self.schema.field(i) for i in read], metadata=self.schema.metadata)
-        part_operator = _operator(part_plan, part_schema, options, True, None, Operator, self.divisions + 1)
-        schema = operator.schema
-        results = [place for place, (_, i) in enumerate(part_plan.project.columns) if i >= part_plan.width]
         passed = sorted({i for _, i in output_columns if i < width})
-        rows: HashPartitions | None = None
-        limit = available_bytes(limit)
-        for batch, with_scalars in operator.levels[0].with_scalars(batches, run):
-            if rows is None:  # columns that no call reads may have come with other types than declared
-                types = batch.schema.types
-                fields = [
-                    f if i >= width else f.with_type(types[i]) for f, (_, i) in zip(schema, output_columns, strict=True)
-                ]
-                schema = pa.schema(fields, metadata=schema.metadata)
-                part_schema = pa.schema([f.with_type(types[i]) for f, i in zip(part_schema, read, strict=True)])
-                rows = HashPartitions(with_scalars.schema, keys, read, passed, limit, options.spill_dir)
-            with run.stage("divide"):
-                rows.push(with_scalars)
-        if rows is None:
-            return
-        with run.stage("divide"):
-            run.metrics.spilled_bytes += rows.finish()
-        release_unused()  # what reading needed
+        with_scalars = operator.levels[0].with_scalars(chain([first], batches), run)
+        rows = _divided(with_scalars, keys, read, passed, available_bytes(limit), options.spill_dir, run)
+        del first
+        declared = pa.schema([self.schema.field(i) for i in read], self.schema.metadata)
+        part_operator = operator_in_row_order(part_plan, declared, options, True, divisions=self.divisions + 1)
+        # columns that the first level does not read may have come with other types than declared
+        part_schema = pa.schema([f.with_type(types[i]) for f, i in zip(declared, read, strict=True)])
+        results = [place for place, (_, i) in enumerate(part_plan.project.columns) if i >= part_plan.width]
         for part in range(HashPartitions.COUNT):
-            incoming = (_with_types(batch, part_schema) for batch in _part_batches(rows, part))
+            incoming = (text_restored(batch.columns, part_schema) for batch in _part_batches(rows, part))
             for out in releasing(part_operator.compute_in_row_order(incoming, run)):
                 with run.stage("divide"):
                     rows.push_results(out.select(results))
             run.metrics.spilled_bytes += rows.end_part()
+        schema = operator.schema
+        fields = [f if i >= width else f.with_type(types[i]) for f, (_, i) in zip(schema, output_columns, strict=True)]
+        schema = pa.schema(fields, metadata=schema.metadata)
         places = {i: place for place, i in enumerate(passed)}
         next_result = iter(range(len(passed), len(passed) + len(results)))
         order = [places[i] if i < width else next(next_result) for _, i in output_columns]
         for batch in releasing(run.time_items("divide", read_batches(rows))):
-            yield _with_types(batch.select(order), schema)
+            yield text_restored(batch.select(order).columns, schema)
             del batch
+
+
+def _divided(
+    batches: Iterator[pa.RecordBatch],
+    keys: Sequence[int],
+    read: Sequence[int],
+    passed: Sequence[int],
+    limit: int,
+    spill_dir: str | None,
+    run: Run,
+) -> HashPartitions:
+    """Divide rows by a hash of some columns; parts have the columns that are read."""
+    first = next(batches)
+    rows = HashPartitions(first.schema, keys, read, passed, limit, spill_dir)
+    for batch in chain([first], batches):
+        with run.stage("divide"):
+            rows.push(batch)
+    with run.stage("divide"):
+        run.metrics.spilled_bytes += rows.finish()
+    release_unused()  # what reading needed
+    return rows
 
 
 def _part_batches(rows: HashPartitions, part: int) -> Iterator[pa.RecordBatch]:
     while (batch := rows.next_of_part(part)) is not None:
         yield pa.record_batch(batch)
-
-
-def _with_types(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-    """Return a batch with its text as text again, which may have passed as bytes."""
-    columns = [c if c.type == t else c.view(t) for c, t in zip(batch.columns, schema.types, strict=True)]
-    return pa.RecordBatch.from_arrays(columns, schema=schema)

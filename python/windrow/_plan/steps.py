@@ -8,8 +8,9 @@ host drops others.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from .._model.calls import Call, Derived, expressions_of
 from .._model.expressions import Expr, Scalar
@@ -134,6 +135,11 @@ class StepPlan:
     def computes(self) -> list[Compute]:
         """List the steps that compute calls."""
         return [s for s in self.steps if isinstance(s, Compute)]
+
+    def shared_keys(self, known: Callable[[str], Any] = str) -> set[Any]:
+        """Return the keys by which all calls partition; ``known`` says what a key's name stands for, if not itself."""
+        keys = [set(map(known, call.partition_by)) for step in self.computes() for call in step.calls]
+        return set.intersection(*keys) if keys else set()
 
     def frame_columns(self) -> list[int]:
         """List the frame's columns that any step reads, by position."""

@@ -10,7 +10,8 @@ result has them.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
@@ -130,8 +131,7 @@ def filter_below(frame: pl.LazyFrame, condition: Scalar) -> pl.LazyFrame | None:
     if origin is None or not read or origin.options != current():
         return None
     plan = origin.plan
-    calls = [call for step in plan.computes() for call in step.calls]
-    keys = set.intersection(*(set(call.partition_by) for call in calls)) if calls else set()
+    keys = plan.shared_keys()
     passed_on = {name: i for name, i in plan.project.columns if i < plan.width and plan.names[i] == name}
     named = {name.lower(): [n for n in plan.names if n.lower() == name.lower()] for name in read}
     of_keys = all(len(names) == 1 and names[0] in keys and names[0] in passed_on for names in named.values())
@@ -172,10 +172,8 @@ def keep_top_rows(frame: pl.LazyFrame, plan: StepPlan, most: int, counted: str) 
     def mark(series: Sequence[pl.Series]) -> pl.Series:
         rows = len(series[0])
         columns = {i: pa.chunked_array(one) for i, one in zip(positions, series, strict=True)}
-        try:
+        with _errors_kept():
             found = top_rows(WorkingColumns(columns, plan.width, rows), plan, most, counted, options)
-        except WindrowError as error:
-            raise _same_when_made_anew(error) from error.__cause__
         kept = pl.repeat(found is None, rows, dtype=pl.Boolean, eager=True)
         return kept if found is None else kept.scatter(pl.Series(found), True)
 
@@ -201,14 +199,20 @@ def _struct(
     def compute(series: Sequence[pl.Series]) -> pl.Series:
         # by position: within group_by, Polars passes series without names
         frame = pl.DataFrame(dict(zip(read, series, strict=True)))
-        try:
-            with measure(plan.shown, frame.height, report) as run:
-                made = run_steps(PolarsRunner(own, run, options, presorted=presorted), Working(frame), own)
-        except WindrowError as error:
-            raise _same_when_made_anew(error) from error.__cause__
+        with _errors_kept(), measure(plan.shown, frame.height, report) as run:
+            made = run_steps(PolarsRunner(own, run, options, presorted=presorted), Working(frame), own)
         return made.to_struct()
 
     return pl.map_batches([column_named(name) for name in read], compute, return_dtype=pl.Struct(result))
+
+
+@contextmanager
+def _errors_kept() -> Iterator[None]:
+    """Raise windrow's errors from within an expression of Polars so that they reach the caller as they are."""
+    try:
+        yield
+    except WindrowError as error:
+        raise _same_when_made_anew(error) from error.__cause__
 
 
 def _same_when_made_anew(error: WindrowError) -> WindrowError:

@@ -261,9 +261,8 @@ def _first_rows(batches: Iterator[pl.DataFrame], rows: int | None) -> Iterator[p
 def _keeps_partitions(condition: pl.Expr, plan: StepPlan) -> bool:
     """Whether a condition on a plan's result may go to its input, as it keeps the partitions of all calls whole."""
     read, other_rows = columns_and_other_rows(condition)
-    calls = [call for step in plan.computes() for call in step.calls]
-    if not read or other_rows or not calls:
+    keys = plan.shared_keys()
+    if not read or other_rows or not keys:
         return False
-    keys = set.intersection(*(set(call.partition_by) for call in calls))
     passed_on = {name for name, i in plan.project.columns if i < plan.width and plan.names[i] == name}
     return all(name in keys and name in passed_on for name in condition.meta.root_names())

@@ -127,12 +127,17 @@ def test_columns_that_come_with_other_types(divided):
     """A column that no call reads keeps the type in which it came, and one that is read gets the declared one."""
     number = 20_000
     table = rows(number, 3).select(["k", "id", "t", "v"])
+    table = table.append_column("later", table["id"])
+    so_far = "sum(v) OVER (PARTITION BY k ORDER BY id)"
+    calls = {"n": so_far, "before": f"lag(later) OVER (PARTITION BY k ORDER BY {so_far}, id)"}
     with wr.config(memory_limit=1 << 18):
-        operator = wr.operator({"n": "sum(v) OVER (PARTITION BY k ORDER BY id)"}, table.schema, sort=True)
+        operator = wr.operator(calls, table.schema, sort=True)
         narrow = table.set_column(2, "t", table["t"].cast(pa.int32())).set_column(3, "v", table["v"].cast(pa.int16()))
+        narrow = narrow.set_column(4, "later", table["later"].cast(pa.int32()))
         found = pa.Table.from_batches(operator(narrow.to_batches(1_000)))
     assert divided
-    expected = wr.with_columns(table, n="sum(v) OVER (PARTITION BY k ORDER BY id)")
+    expected = wr.with_columns(table, calls)
+    assert found["before"].equals(expected["before"])
     assert found.schema.field("t").type == pa.int32()
     assert found["n"].equals(expected["n"])
     assert found["v"].cast(pa.int64()).equals(expected["v"])
