@@ -214,6 +214,7 @@ def spark_session(log: Path) -> Iterator[SparkSession]:
             .config("spark.driver.memory", "2g")
             .config("spark.sql.session.timeZone", ZONE)
             .config("spark.sql.shuffle.partitions", str(4 * (os.cpu_count() or 1)))
+            .config("spark.sql.execution.arrow.maxBytesPerBatch", str(2**31 - 1))  # batches are not weighed row by row
             .config("spark.ui.enabled", "false")
             .config("spark.ui.showConsoleProgress", "false")
             .getOrCreate()

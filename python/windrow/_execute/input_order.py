@@ -62,6 +62,7 @@ def row_order_level(schema: pa.Schema, options: Options) -> Level:
         options,
         sort=True,
         already_validated=frozenset(names),
+        shares_memory=True,
         in_window_order=True,
     )
 

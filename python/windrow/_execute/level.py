@@ -85,6 +85,8 @@ class Level:
         Input columns that neither this level nor a later one reads; they are replaced by NULLs.
     in_window_order
         Whether rows that are sorted here leave in that order, not as they came. Then one sort must serve all calls.
+    shares_memory
+        Whether the level before or after this one sorts at the same time.
     """
 
     def __init__(
@@ -103,6 +105,7 @@ class Level:
         ordered: Mapping[str, str] | None = None,
         unused_columns: frozenset[int] = frozenset(),
         in_window_order: bool = False,
+        shares_memory: bool = False,
     ) -> None:
         self.step = step
         self.scalars = tuple(scalars)
@@ -116,6 +119,7 @@ class Level:
         self._adds_row_number = adds_row_number
         self._unused_columns = unused_columns
         self._in_window_order = in_window_order
+        self._memory_share = 2 if shares_memory else 1
         self._width = len(schema)
         #: The schema of the incoming batches, without the row numbers that this level adds.
         self.incoming_schema = pa.schema(list(schema)[:-1], metadata=schema.metadata) if adds_row_number else schema
@@ -275,7 +279,7 @@ class Level:
             if row_budget is not None and bytes_held * SORT_MEMORY_FACTOR > row_budget:
                 inputs.clear()
                 # now it is known how much memory making the batches takes
-                row_budget = available_bytes(options.memory_limit or row_budget, bytes_held)
+                row_budget = available_bytes(options.memory_limit or row_budget, bytes_held) // self._memory_share
                 yield from self._compute_external(chain(pop_all(waiting), remaining), options, row_budget, run)
                 return
         if not inputs:

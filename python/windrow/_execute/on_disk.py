@@ -201,7 +201,7 @@ def _divided(
     """Divide rows by a hash of some columns; parts have the columns that are read."""
     first = next(batches)
     rows = HashPartitions(first.schema, keys, read, passed, limit, spill_dir)
-    for batch in chain([first], batches):
+    for batch in releasing(chain([first], batches)):
         with run.stage("divide"):
             rows.push(batch)
     with run.stage("divide"):

@@ -428,6 +428,7 @@ class _StreamRunner:
             adds_row_number=working.row_number_column is not None and not working.levels,
             ordered=working.ordered,
             unused_columns=frozenset() if working.levels else working.unused_columns,
+            shares_memory=working.row_number_column is not None,
         )
         working.already_validated |= {step.names[i] for i in step.reads} | {c.name for c in step.calls}
         working.levels.append(level)

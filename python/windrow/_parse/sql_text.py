@@ -25,6 +25,7 @@ from .._model.windows import Order, Window
 from ..exceptions import SpecError, short_traceback, shown
 from .grammar import function_name, parse, syntax, text_of
 from .literals import NO_VALUE, needs_explicit_type, value_of
+from .offset_frame import has_offset_frame
 
 __all__ = [
     "bare_functions",
@@ -270,8 +271,9 @@ def build_call(function: str, args: list[Expr], **modifiers: Any) -> Call:
     if known is not None and known.family == "offset":  # Spark writes the default arguments
         for index in (2, 1):
             args = drop_default(known, args, index)
-    if name == "counter_diff" and len(args) == 2 and isinstance(args[1], Literal) and args[1].value is None:
-        args = args[:1]  # a start that is NULL is none
+    starts = [] if known is None else known.positions("start")
+    if len(args) - 1 in starts and isinstance(args[-1], Literal) and args[-1].value is None:
+        args = args[:-1]  # a start that is NULL is none
     return Call(name, tuple(args), **modifiers)
 
 
@@ -316,19 +318,7 @@ def _window_call(tree: Any) -> Call:
         modifiers["argument_order"] = within
     modifiers["window"] = _window(tree)
     made = build_call(function, args, **modifiers)
-    return replace(made, window=replace(made.window, frame=None)) if _has_own_frame(made) else made
-
-
-def _has_own_frame(call: Call) -> bool:
-    """Whether the frame of ``lag`` or ``lead`` is the one row that the call looks at, as Spark allows."""
-    frame = None if call.window is None else call.window.frame
-    if frame is None or call.function not in ("lag", "lead"):
-        return False
-    offset = call.args[1] if len(call.args) > 1 else Literal(1)
-    if not isinstance(offset, Literal) or not isinstance(offset.value, int):
-        return False
-    row = Bound("preceding" if call.function == "lag" else "following", offset)
-    return frame.units == "rows" and frame.exclude == "no_others" and frame.start.equals(row) and frame.end.equals(row)
+    return replace(made, window=replace(made.window, frame=None)) if has_offset_frame(made) else made
 
 
 def _read_argument(node: Any, args: list[Expr], modifiers: dict[str, Any]) -> None:

@@ -212,9 +212,11 @@ def lists(source):
 
 #: What knows functions by name all the same, and what it says of them.
 OTHERS = {
+    "_parse/offset_frame.py": "which row lag and lead look at",
     "_plan/ranks.py": "what the native search for top rows counts, for each rank",
     "hosts/spark/catalyst.py": "the classes of Catalyst, and that their sums and averages have a mode",
     "hosts/spark/engine_choice.py": "which sums Spark computes as windrow does",
+    "hosts/spark/legacy_settings.py": "which functions a setting changes",
 }
 
 

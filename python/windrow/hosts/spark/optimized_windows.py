@@ -418,17 +418,16 @@ class ChainPlanner:
         results = [c.name for c in step.calls] if text else [name]
         made = declared_schema(stage_operator(step.calls, self._schema(read), results, results, [], self.options))
         if not text:
-            self._check_type(window, step.calls[0], made[name])
+            self._check_type(window, made[name])
         return step.calls, text
 
-    def _check_type(self, window: _Window, call: BoundCall, made: T.StructField) -> None:
+    def _check_type(self, window: _Window, made: T.StructField) -> None:
         theirs = _spark_type(window.attribute.type)
-        is_sum = call.function == "sum" and isinstance(theirs, T.YearMonthIntervalType)
-        expected = T.LongType() if is_sum else carried_type(theirs)
-        if (
-            made.dataType not in (expected, arrow_round_trip_type(expected))
-            or made.nullable > window.attribute.nullable
-        ):
+        carried = carried_type(theirs)
+        expected = [carried, arrow_round_trip_type(carried)]
+        if isinstance(theirs, T.YearMonthIntervalType):
+            expected.append(T.LongType())  # a sum of months
+        if made.dataType not in expected or made.nullable > window.attribute.nullable:
             raise UnsupportedError(
                 f"Spark's result is {_typed(theirs, window.attribute.nullable)}, windrow's would be "
                 f"{_typed(made.dataType, made.nullable)}"
