@@ -24,12 +24,12 @@ def python_lines(text: str) -> int:
     return sum(bool(line.strip()) and not line.lstrip().startswith("#") and at not in documented for at, line in lines)
 
 
-def rust_lines(text: str) -> int:
-    """Count a Rust file's lines of code."""
+def lines_with_slashes(text: str) -> int:
+    """Count the lines of code of a file whose comments begin with slashes: a Rust or Java file."""
     return sum(bool(line.strip()) and not line.lstrip().startswith("//") for line in text.splitlines())
 
 
-COUNTED = {".py": python_lines, ".pyi": python_lines, ".rs": rust_lines}
+COUNTED = {".py": python_lines, ".pyi": python_lines, ".rs": lines_with_slashes, ".java": lines_with_slashes}
 
 
 def main() -> int:

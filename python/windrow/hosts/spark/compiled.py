@@ -11,8 +11,6 @@ from .jvm import compiled_classes, constructor_of, jvm_key, new_object
 
 __all__ = ["make"]
 
-_SOURCE = "java/WindowStages.java"
-
 # What Spark 4 calls differently from Spark 3.5.
 _SPARK_4 = {
     "map_in_arrow": "MapInArrow",
@@ -63,8 +61,15 @@ def make(name: str, *arguments: Any) -> Any:
 
 
 def _source() -> str:
+    """Return all classes as one text, which Janino takes: the imports of all files, then what follows them."""
     import pyspark
 
     names = _SPARK_3 if pyspark.__version__.startswith("3.") else _SPARK_4
-    text = files(__package__).joinpath(_SOURCE).read_text("utf-8")
+    texts = [
+        file.read_text("utf-8") for file in files(__package__).joinpath("java").iterdir() if file.name.endswith(".java")
+    ]
+    lines = [line for text in texts for line in text.splitlines()]
+    imports = sorted({line for line in lines if line.startswith("import ")})
+    code = [line for line in lines if not line.startswith(("import ", "package "))]
+    text = "\n".join(["package windrow;", *imports, *code])
     return re.sub(r"%(\w+)%", lambda match: names[match[1]], text)

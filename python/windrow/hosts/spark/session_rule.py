@@ -1,7 +1,7 @@
 """A Spark session whose optimizer has windrow compute windows: of every query, or the calls of ``with_columns`` alone.
 
 Spark runs the rules of ``session.experimental().extraOptimizations()`` last in its optimizer. Ours is a Java class
-(java/WindowStages.java) that hands plans with windows to Python: as one text, to which Python answers by another. If
+(java/SessionRule.java) that hands plans with windows to Python: as one text, to which Python answers by another. If
 Python fails, the plan comes back unchanged.
 """
 

@@ -1,4 +1,4 @@
-"""Calls of windrow's in a plan of Spark's, where they stand as aggregates (``WindowCall`` of java/WindowStages.java).
+"""Calls of windrow's in a plan of Spark's, where they stand as aggregates (java/WindowCall.java).
 
     sum(x + 1) OVER (PARTITION BY k ...)     ->     WindowCall(x + 1) OVER (PARTITION BY k ...)
 
