@@ -107,7 +107,7 @@ class Host(Protocol):
     def run(self, frame: Any, plan: StepPlan, arguments: ComputeArguments) -> Any:
         """Run the steps of a plan over a frame."""
 
-    def returned(self, frame: Any, result: Any) -> Any:
+    def as_given(self, frame: Any, result: Any) -> Any:
         """Give the result of :meth:`run` or :meth:`answer` as the kind of frame that was given, not opened."""
 
     def explain(self, frame: Any, plan: StepPlan, arguments: ComputeArguments, *, metrics: bool) -> Explanation:
@@ -155,7 +155,7 @@ class MemoryHost:
         """Run the steps of a plan over a frame."""
         raise NotImplementedError
 
-    def returned(self, frame: Any, result: Any) -> Any:
+    def as_given(self, frame: Any, result: Any) -> Any:
         """Give the result as it is."""
         return result
 
@@ -304,7 +304,7 @@ def run_items(
     given = host_of(frame)
     host, source = _opened(given, frame)
     plan = host.plan(source, items, named, selecting=selecting)
-    return given.returned(frame, host.run(source, plan, arguments))
+    return given.as_given(frame, host.run(source, plan, arguments))
 
 
 def opened(frame: Any) -> tuple[Host, Any]:

@@ -43,7 +43,7 @@ class DuckDBHost(ProjectedHost):
                 frame = frame.project(", ".join('"' + n.replace('"', '""') + '"' for n in names))
             return read_table(frame)
 
-    def returned(self, frame: Any, result: pa.Table) -> Any:
+    def as_given(self, frame: Any, result: pa.Table) -> Any:
         """Give a result as a relation of the connection that the frame has."""
         with _convert_duckdb_errors():
             return _relation(frame, result)

@@ -29,8 +29,8 @@ class NarwhalsHost(MemoryHost):
         native = value.to_native()
         return host_of(native).schema(native)
 
-    def returned(self, frame: Any, result: Any) -> Any:
+    def as_given(self, frame: Any, result: Any) -> Any:
         """Wrap a result in a frame of the same version of Narwhals."""
         native = frame.to_native()
         version = import_module(type(frame).__module__.removesuffix(".dataframe"))
-        return version.from_native(host_of(native).returned(native, result))
+        return version.from_native(host_of(native).as_given(native, result))

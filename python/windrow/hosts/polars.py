@@ -20,7 +20,7 @@ from ..settings import current
 from .base import ComputeArguments, FrameSchema
 from .explanation import Explanation
 from .polars_lazy import condition_of, filter_below, keep_top_rows, run_lazy
-from .polars_out_of_core import choose_way
+from .polars_out_of_core import choose_execution
 from .polars_rows import columns_and_other_rows
 from .polars_steps import PolarsRunner, Working, arrow_schema
 from .query import QueryHost, not_boolean
@@ -143,8 +143,8 @@ class PolarsHost(QueryHost):
         """Explain how the steps would be run; for a LazyFrame also whether in memory or in batches, and why."""
         explanation = super().explain(frame, plan, arguments, metrics=metrics)
         if _is_lazy(frame) and plan.computes():
-            way = choose_way(frame, plan, current(), presorted=arguments.in_memory() is False)
-            explanation.steps.append(way.text)
+            choice = choose_execution(frame, plan, current(), presorted=arguments.in_memory() is False)
+            explanation.steps.append(choice.text)
         return explanation
 
     def finish(self, result: Any) -> None:

@@ -32,7 +32,7 @@ from .._plan.steps import Evaluate, NamedScalar, Project, StepPlan
 from ..exceptions import SpecError, WindrowError
 from ..settings import Options, current
 from .base import schema_of
-from .polars_out_of_core import choose_way, fits_in_memory, run_out_of_core
+from .polars_out_of_core import choose_execution, fits_in_memory, run_out_of_core
 from .polars_steps import PolarsRunner, Working, column_named, refuse_repeated, types_of
 
 if TYPE_CHECKING:
@@ -86,8 +86,8 @@ def run_lazy(frame: pl.LazyFrame, plan: StepPlan, *, presorted: bool) -> pl.Lazy
     if not plan.width:  # a column that carries the number of rows
         frame = frame.with_row_index("rows")
         schema = frame.collect_schema()
-    if (way := choose_way(frame, plan, current(), presorted=presorted)).operator is not None:
-        return _with_origin(run_out_of_core(frame, plan, way), origin)
+    if (choice := choose_execution(frame, plan, current(), presorted=presorted)).operator is not None:
+        return _with_origin(run_out_of_core(frame, plan, choice), origin)
     passed_on = [plan.names[i] for _, i in columns if i < plan.width]
     rows = (passed_on or list(schema))[0]
     struct = _struct(schema, plan, computed, rows, presorted=presorted)

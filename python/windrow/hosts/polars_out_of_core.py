@@ -31,7 +31,7 @@ from .polars_steps import PolarsRunner, Working, arrow_schema, as_decimals, colu
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Way", "choose_way", "fits_in_memory", "run_out_of_core"]
+__all__ = ["ExecutionChoice", "choose_execution", "fits_in_memory", "run_out_of_core"]
 
 # What Polars writes of a plan: sources, and what may give more rows than come in.
 _SOURCE = re.compile(r"^\s*(?:\S+ SCAN \[|DF \[)", re.MULTILINE)
@@ -44,18 +44,18 @@ _NAME = re.compile(r'"(?:[^"\\]|\\.)*"')
 _OWN = re.compile(r'\.python_udf\((?:[^()]|\([^()]*\))*\)\.alias\("windrow: ')
 
 
-class Way(NamedTuple):
+class ExecutionChoice(NamedTuple):
     """How the calls of a LazyFrame are computed."""
 
     #: What computes the batches; None: one Polars expression over all rows.
     operator: Operator | None
     options: Options
     presorted: bool
-    #: The way and the reason for it.
+    #: What was chosen, and why.
     text: str
 
 
-def choose_way(frame: pl.LazyFrame, plan: StepPlan, options: Options, *, presorted: bool) -> Way:
+def choose_execution(frame: pl.LazyFrame, plan: StepPlan, options: Options, *, presorted: bool) -> ExecutionChoice:
     """Choose whether the calls of a LazyFrame are computed over batches, on disk beyond the limit, or in memory.
 
     Parameters
@@ -71,7 +71,7 @@ def choose_way(frame: pl.LazyFrame, plan: StepPlan, options: Options, *, presort
 
     Returns
     -------
-    Way
+    ExecutionChoice
         Batches if ``memory_limit`` is set, or if the input may be larger than half of the memory that the process may
         use. A size that cannot be told counts as larger: what turns out to fit is then computed in memory all the same.
     """
@@ -86,7 +86,7 @@ def choose_way(frame: pl.LazyFrame, plan: StepPlan, options: Options, *, presort
     except WindrowError as error:
         return _in_memory(options, presorted, f"batches cannot be computed: {error}")
     how = "in their order" if presorted else f"on disk beyond {size_text(limit)}"
-    return Way(operator, options, presorted, f"the rows are computed in batches, {how}: {reason}")
+    return ExecutionChoice(operator, options, presorted, f"the rows are computed in batches, {how}: {reason}")
 
 
 def _limit(frame: pl.LazyFrame, columns: Collection[str], options: Options) -> tuple[int | None, str]:
@@ -123,8 +123,8 @@ def fits_in_memory(frame: pl.LazyFrame, options: Options) -> bool:
     return _limit(frame, frame.collect_schema().names(), options)[0] is None
 
 
-def _in_memory(options: Options, presorted: bool, reason: str) -> Way:
-    return Way(None, options, presorted, f"all rows are computed in memory: {reason}")
+def _in_memory(options: Options, presorted: bool, reason: str) -> ExecutionChoice:
+    return ExecutionChoice(None, options, presorted, f"all rows are computed in memory: {reason}")
 
 
 def _operator(frame: pl.LazyFrame, plan: StepPlan, options: Options, *, presorted: bool) -> Operator:
@@ -175,7 +175,7 @@ def _width(dtype: pl.DataType) -> int | None:
     return 48 if isinstance(dtype, (pl.String, pl.Binary)) else None
 
 
-def run_out_of_core(frame: pl.LazyFrame, plan: StepPlan, way: Way) -> pl.LazyFrame:
+def run_out_of_core(frame: pl.LazyFrame, plan: StepPlan, choice: ExecutionChoice) -> pl.LazyFrame:
     """Make a LazyFrame whose rows an operator computes from a frame's batches, when it is collected.
 
     Parameters
@@ -184,8 +184,8 @@ def run_out_of_core(frame: pl.LazyFrame, plan: StepPlan, way: Way) -> pl.LazyFra
         The frame.
     plan
         The plan.
-    way
-        The way that was chosen for it, which has an operator.
+    choice
+        What was chosen for it, which has an operator.
 
     Returns
     -------
@@ -196,7 +196,7 @@ def run_out_of_core(frame: pl.LazyFrame, plan: StepPlan, way: Way) -> pl.LazyFra
     from polars.io.plugins import register_io_source
 
     nothing = Working(pl.DataFrame(schema=frame.collect_schema()))
-    result = run_steps(PolarsRunner(plan, Run(str), way.options, presorted=False), nothing, plan).schema
+    result = run_steps(PolarsRunner(plan, Run(str), choice.options, presorted=False), nothing, plan).schema
     report = current_reporter()  # Polars reads the source on another thread
 
     def source(
@@ -211,7 +211,7 @@ def run_out_of_core(frame: pl.LazyFrame, plan: StepPlan, way: Way) -> pl.LazyFra
                 needed.update(predicate.meta.root_names())
         own, positions = plan.only(needed)
         read = below.select(_columns(plan, positions))
-        for batch in _first_rows(_computed(read, own, result, way, report), rows):
+        for batch in _first_rows(_computed(read, own, result, choice, report), rows):
             kept = batch if rest is None else batch.filter(rest)
             yield kept.select([column_named(name) for name in wanted])
 
@@ -226,7 +226,9 @@ def _names_sources() -> bool:
     return "explain_name" in signature(register_io_source).parameters
 
 
-def _computed(frame: pl.LazyFrame, plan: StepPlan, result: pl.Schema, way: Way, report: Any) -> Iterator[pl.DataFrame]:
+def _computed(
+    frame: pl.LazyFrame, plan: StepPlan, result: pl.Schema, choice: ExecutionChoice, report: Any
+) -> Iterator[pl.DataFrame]:
     """Compute a plan over the batches of a frame; a plan without calls chooses columns alone."""
     import polars as pl
 
@@ -238,7 +240,7 @@ def _computed(frame: pl.LazyFrame, plan: StepPlan, result: pl.Schema, way: Way, 
             yield pl.DataFrame(dict(zip(names, series, strict=True))) if names else batch
         return
     schema = arrow_schema(frame.collect_schema())
-    operator = operator_in_row_order(plan, schema, way.options, not way.presorted)
+    operator = operator_in_row_order(plan, schema, choice.options, not choice.presorted)
     operator.report = report
     for out in operator(arrow for batch in batches for arrow in pa.table(batch).to_batches()):
         columns = [as_decimals(pa.chunked_array([c])) for c in out.columns]

@@ -102,7 +102,7 @@ def answer_relation(relation: Relation, find: Callable[[Any], Any], refused: Spe
         query = host.query(frame, relation)
         if query.below is not None and not answers_all:
             raise refused or _several_selects(host, relation.text)
-        return host_of(given).returned(given, host.answer(frame, query))
+        return host_of(given).as_given(given, host.answer(frame, query))
     return _Tree(find, refused).answer(relation)
 
 
@@ -133,7 +133,7 @@ class _Tree:
         frames, host = self._read()
         answer = host.over(frames, lambda tables: _computed(root, host, tables, {}))
         given = [(host_of(frame), frame) for frame in self._given]
-        return given[0][0].returned(given[0][1], answer) if len({host.name for host, _ in given}) == 1 else answer
+        return given[0][0].as_given(given[0][1], answer) if len({host.name for host, _ in given}) == 1 else answer
 
     def _resolved(self, relation: Relation) -> _Node:
         """Find the columns of a relation; one that is named twice is one node."""

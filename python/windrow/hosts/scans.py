@@ -84,7 +84,7 @@ class IbisHost(ProjectedHost):
         with _convert_errors("Ibis", Exception):
             return (frame if names is None else frame.select(*names)).to_pyarrow()
 
-    def returned(self, frame: Any, result: pa.Table) -> Any:
+    def as_given(self, frame: Any, result: pa.Table) -> Any:
         """Give a result as a table in memory, which every backend of Ibis' can query."""
         import ibis
 

@@ -71,7 +71,7 @@ impl Summary {
         let mut from = SummaryReader(bytes);
         let [rows, single, continues, passes] = [from.number()?, from.number()?, from.number()?, from.number()?];
         if passes > bytes.len() as u64 {
-            return Err(broken());
+            return Err(damaged());
         }
         let bases = (0..passes).map(|_| from.number()).collect::<Result<Vec<_>>>()?;
         let lengths = (0..2 + 2 * passes).map(|_| from.number()).collect::<Result<Vec<_>>>()?;
@@ -79,8 +79,8 @@ impl Summary {
             ABSENT_LENGTH => Ok(None),
             length => from.take(length).and_then(read).map(Some),
         });
-        let mut next = || parts.next().unwrap_or_else(|| Err(broken()));
-        let [head, rows_before] = [next()?.ok_or_else(broken)?, next()?.ok_or_else(broken)?];
+        let mut next = || parts.next().unwrap_or_else(|| Err(damaged()));
+        let [head, rows_before] = [next()?.ok_or_else(damaged)?, next()?.ok_or_else(damaged)?];
         let carry = |base| Ok(Carry { base: base as usize, state: next()?, after: None });
         let carries = bases.into_iter().map(carry).collect::<Result<_>>()?;
         let after = parts.collect::<Result<_>>()?;
@@ -91,10 +91,10 @@ impl Summary {
 
 /// The payload after the header, if the header matches the plan and the checksum is right.
 fn payload(bytes: &[u8], plan: u32) -> Result<&[u8]> {
-    let (header, payload) = bytes.split_at_checked(HEADER_BYTES).ok_or_else(broken)?;
+    let (header, payload) = bytes.split_at_checked(HEADER_BYTES).ok_or_else(damaged)?;
     let mut from = SummaryReader(header);
     if from.take(MAGIC.len() as u64)? != MAGIC {
-        return Err(broken());
+        return Err(damaged());
     }
     let (format, fingerprint, length, written) = (from.small()?, from.small()?, from.number()?, from.take(4)?);
     // The format is compared before the checksum, as another version may keep its checksum elsewhere; a damaged header
@@ -107,7 +107,7 @@ fn payload(bytes: &[u8], plan: u32) -> Result<&[u8]> {
         )));
     }
     if !whole {
-        return Err(broken());
+        return Err(damaged());
     }
     if fingerprint != plan {
         return Err(Error::data(
@@ -132,23 +132,23 @@ pub(crate) struct SummaryReader<'a>(pub(crate) &'a [u8]);
 impl<'a> SummaryReader<'a> {
     pub(crate) fn take(&mut self, length: u64) -> Result<&'a [u8]> {
         let (taken, rest) =
-            usize::try_from(length).ok().and_then(|length| self.0.split_at_checked(length)).ok_or_else(broken)?;
+            usize::try_from(length).ok().and_then(|length| self.0.split_at_checked(length)).ok_or_else(damaged)?;
         self.0 = rest;
         Ok(taken)
     }
 
     fn small(&mut self) -> Result<u32> {
-        let bytes = self.take(4)?.try_into().map_err(|_| broken())?;
+        let bytes = self.take(4)?.try_into().map_err(|_| damaged())?;
         Ok(u32::from_le_bytes(bytes))
     }
 
     pub(crate) fn number(&mut self) -> Result<u64> {
-        let bytes = self.take(8)?.try_into().map_err(|_| broken())?;
+        let bytes = self.take(8)?.try_into().map_err(|_| damaged())?;
         Ok(u64::from_le_bytes(bytes))
     }
 }
 
-fn broken() -> Error {
+fn damaged() -> Error {
     Error::data(
         "the summary of a section is damaged: its bytes are not those that were written; ask again, and if it comes back \
          look at what carried it, such as the network or a disk",
@@ -162,5 +162,5 @@ pub(crate) fn written(batch: &RecordBatch) -> Result<Vec<u8>> {
 }
 
 pub(crate) fn read(bytes: &[u8]) -> Result<RecordBatch> {
-    StreamReader::try_new(bytes, None)?.next().ok_or_else(broken)?.map_err(Error::from)
+    StreamReader::try_new(bytes, None)?.next().ok_or_else(damaged)?.map_err(Error::from)
 }

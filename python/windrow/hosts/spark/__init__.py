@@ -128,7 +128,7 @@ class SparkHost:
         """Give what steps run over: the frame."""
         return frame
 
-    def returned(self, frame: Any, result: Any) -> Any:
+    def as_given(self, frame: Any, result: Any) -> Any:
         """Give the result as it is."""
         return result
 
