@@ -10,6 +10,7 @@ use windrow::Appender;
 
 use crate::detached::Signals;
 use crate::error::raise;
+use crate::list_offsets::with_lists_from_zero;
 
 /// A computation over rows that continue earlier ones.
 #[pyclass(module = "windrow._windrow", name = "Appender", frozen)]
@@ -37,8 +38,8 @@ impl PyAppender {
     }
 }
 
-fn to_python(batches: Vec<RecordBatch>) -> Vec<PyRecordBatch> {
-    batches.into_iter().map(PyRecordBatch::new).collect()
+fn to_python(batches: Vec<RecordBatch>) -> windrow::Result<Vec<PyRecordBatch>> {
+    batches.into_iter().map(|batch| Ok(PyRecordBatch::new(with_lists_from_zero(batch)?))).collect()
 }
 
 #[pymethods]
@@ -46,12 +47,12 @@ impl PyAppender {
     /// Adds a batch; returns batches with results.
     fn push(&self, py: Python<'_>, batch: PyRecordBatch) -> PyResult<Vec<PyRecordBatch>> {
         let batch = batch.into_inner();
-        self.step(py, move |appender| appender.push(batch)).map(to_python)
+        self.step(py, move |appender| appender.push(batch).and_then(to_python))
     }
 
     /// Ends the rows of this run; returns the remaining batches.
     fn finish(&self, py: Python<'_>) -> PyResult<Vec<PyRecordBatch>> {
-        self.step(py, Appender::finish).map(to_python)
+        self.step(py, |appender| appender.finish().and_then(to_python))
     }
 
     /// What a later run goes on from.

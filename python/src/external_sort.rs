@@ -11,6 +11,7 @@ use windrow::{ExternalSort, SortKey, SortedBatches, SpilledBatches};
 
 use crate::detached::{Signals, run_detached};
 use crate::error::raise;
+use crate::list_offsets::with_lists_from_zero;
 
 /// The numbers of `rows` rows, from `first` on.
 #[pyfunction]
@@ -87,7 +88,9 @@ impl PySorter {
     /// Returns the next batch in order; `None` at the end.
     fn next_batch(&self, py: Python<'_>) -> PyResult<Option<PyRecordBatch>> {
         let batch = self.step(py, |state| match state {
-            State::Giving(rows) => Some(rows.next_batch()),
+            State::Giving(rows) => {
+                Some(rows.next_batch().and_then(|batch| batch.map(with_lists_from_zero).transpose()))
+            }
             _ => None,
         })?;
         Ok(batch.map(PyRecordBatch::new))
@@ -134,6 +137,7 @@ impl PySpilled {
 
     /// Returns the next batch; `None` at the end.
     fn next_batch(&self, py: Python<'_>) -> PyResult<Option<PyRecordBatch>> {
-        Ok(self.step(py, SpilledBatches::next_batch)?.map(PyRecordBatch::new))
+        let batch = self.step(py, |rows| rows.next_batch()?.map(with_lists_from_zero).transpose())?;
+        Ok(batch.map(PyRecordBatch::new))
     }
 }

@@ -9,6 +9,7 @@ use windrow::HashPartitions;
 
 use crate::detached::Signals;
 use crate::error::{raise, to_python};
+use crate::list_offsets::with_lists_from_zero;
 
 /// Rows divided by a hash of their keys, and their results in the order of the rows.
 #[pyclass(module = "windrow._windrow", name = "HashPartitions", frozen)]
@@ -66,7 +67,8 @@ impl PyHashPartitions {
 
     /// Returns the next batch of a part's rows; `None` at the end.
     fn next_of_part(&self, py: Python<'_>, part: usize) -> PyResult<Option<PyRecordBatch>> {
-        Ok(self.step(py, move |rows| rows.next_of_part(part))?.map(PyRecordBatch::new))
+        let batch = self.step(py, move |rows| rows.next_of_part(part)?.map(with_lists_from_zero).transpose())?;
+        Ok(batch.map(PyRecordBatch::new))
     }
 
     /// Adds results of the part whose turn it is.
@@ -82,6 +84,7 @@ impl PyHashPartitions {
 
     /// Returns the next rows with their results; `None` at the end.
     fn next_batch(&self, py: Python<'_>) -> PyResult<Option<PyRecordBatch>> {
-        Ok(self.step(py, HashPartitions::next_batch)?.map(PyRecordBatch::new))
+        let batch = self.step(py, |rows| rows.next_batch()?.map(with_lists_from_zero).transpose())?;
+        Ok(batch.map(PyRecordBatch::new))
     }
 }

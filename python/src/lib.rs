@@ -10,6 +10,7 @@ mod error;
 mod external_sort;
 mod from_python;
 mod hash_partitions;
+mod list_offsets;
 mod plan;
 mod sectioned;
 mod stream;

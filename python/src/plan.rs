@@ -12,6 +12,7 @@ use windrow::{Appender, Counted, Error, Plan, Stream};
 use crate::append::PyAppender;
 use crate::detached::{Signals, run_detached};
 use crate::from_python;
+use crate::list_offsets::with_lists_from_zero;
 use crate::sectioned::PySections;
 use crate::stream::PyStream;
 
@@ -76,7 +77,8 @@ impl PyPlan {
         let reader = data.into_reader()?;
         let plan = &self.0;
         let signals = Signals::new();
-        let result = signals.during(py, || plan.compute_until(&one_batch(reader, plan)?, &signals.cancel))?;
+        let result = signals
+            .during(py, || with_lists_from_zero(plan.compute_until(&one_batch(reader, plan)?, &signals.cancel)?))?;
         let schema = result.schema();
         PyTable::try_new(vec![result], schema)
     }

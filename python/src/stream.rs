@@ -12,6 +12,7 @@ use windrow::{SortKey, Stream};
 use crate::detached::Signals;
 use crate::error::{raise, to_python};
 use crate::external_sort::PySorter;
+use crate::list_offsets::with_lists_from_zero;
 
 /// A computation over sorted batches.
 #[pyclass(module = "windrow._windrow", name = "Stream", frozen)]
@@ -34,7 +35,8 @@ impl PyStream {
         // Fails if another thread uses the stream, or if it has panicked.
         let mut stream = self.stream.try_lock().map_err(|_| in_use(py))?;
         let stream = &mut *stream;
-        let batches = self.signals.during(py, move || step(stream))?;
+        let to_python = |batches: Vec<_>| batches.into_iter().map(with_lists_from_zero).collect();
+        let batches: Vec<_> = self.signals.during(py, move || step(stream).and_then(to_python))?;
         Ok(batches.into_iter().map(PyRecordBatch::new).collect())
     }
 }
@@ -61,7 +63,8 @@ impl PyStream {
         let batch = batch.into_inner();
         let stream = self.stream.try_lock().map_err(|_| in_use(py))?;
         let stream = &*stream;
-        self.signals.during(py, move || stream.sort(&batch)).map(PyRecordBatch::new)
+        let sorted = self.signals.during(py, move || with_lists_from_zero(stream.sort(&batch)?))?;
+        Ok(PyRecordBatch::new(sorted))
     }
 
     /// A sorter of rows of `schema` for this stream, which buffers about `limit` bytes and spills the rest. The column

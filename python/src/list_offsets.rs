@@ -1,0 +1,70 @@
+//! The offsets of lists in batches on their way to Python.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{
+    Array, ArrayRef, FixedSizeListArray, GenericListArray, MapArray, OffsetSizeTrait, RecordBatch, StructArray,
+};
+use arrow_buffer::OffsetBuffer;
+use arrow_schema::{ArrowError, DataType};
+
+/// The batch with lists and maps that begin at the first of their values. pyarrow before 21 writes others wrongly, or
+/// aborts where it does.
+pub(crate) fn with_lists_from_zero(batch: RecordBatch) -> windrow::Result<RecordBatch> {
+    if !batch.schema_ref().fields().iter().any(|field| has_lists(field.data_type())) {
+        return Ok(batch);
+    }
+    let columns = batch.columns().iter().map(lists_from_zero).collect::<Result<_, ArrowError>>()?;
+    Ok(RecordBatch::try_new(batch.schema(), columns)?)
+}
+
+fn has_lists(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::List(_) | DataType::LargeList(_) | DataType::Map(..) => true,
+        DataType::FixedSizeList(field, _) => has_lists(field.data_type()),
+        DataType::Struct(fields) => fields.iter().any(|field| has_lists(field.data_type())),
+        _ => false,
+    }
+}
+
+fn lists_from_zero(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
+    Ok(match array.data_type() {
+        DataType::List(_) => Arc::new(list_from_zero(array.as_list::<i32>())?),
+        DataType::LargeList(_) => Arc::new(list_from_zero(array.as_list::<i64>())?),
+        DataType::Map(..) => {
+            let (field, offsets, entries, nulls, ordered) = array.as_map().clone().into_parts();
+            let (offsets, entries) = from_zero(offsets, &(Arc::new(entries) as ArrayRef))?;
+            Arc::new(MapArray::try_new(field, offsets, entries.as_struct().clone(), nulls, ordered)?)
+        }
+        DataType::FixedSizeList(..) => {
+            let (field, size, values, nulls) = array.as_fixed_size_list().clone().into_parts();
+            Arc::new(FixedSizeListArray::try_new(field, size, lists_from_zero(&values)?, nulls)?)
+        }
+        DataType::Struct(fields) if !fields.is_empty() => {
+            let (fields, columns, nulls) = array.as_struct().clone().into_parts();
+            let columns = columns.iter().map(lists_from_zero).collect::<Result<_, _>>()?;
+            Arc::new(StructArray::try_new(fields, columns, nulls)?)
+        }
+        _ => array.clone(),
+    })
+}
+
+fn list_from_zero<O: OffsetSizeTrait>(list: &GenericListArray<O>) -> Result<GenericListArray<O>, ArrowError> {
+    let (field, offsets, values, nulls) = list.clone().into_parts();
+    let (offsets, values) = from_zero(offsets, &values)?;
+    GenericListArray::try_new(field, offsets, values, nulls)
+}
+
+/// Offsets from 0 on, and the values that they refer to.
+fn from_zero<O: OffsetSizeTrait>(
+    offsets: OffsetBuffer<O>,
+    values: &ArrayRef,
+) -> Result<(OffsetBuffer<O>, ArrayRef), ArrowError> {
+    let (first, last) = (offsets[0], offsets[offsets.len() - 1]);
+    let values = lists_from_zero(&values.slice(first.as_usize(), (last - first).as_usize()))?;
+    if first == O::zero() {
+        return Ok((offsets, values));
+    }
+    Ok((OffsetBuffer::new(offsets.iter().map(|&offset| offset - first).collect()), values))
+}
