@@ -349,6 +349,29 @@ def test_windows_that_stay_beside_others(spark, t, call, reason):
         assert rows(frame) == rows(expected)
 
 
+@pytest.mark.parametrize(
+    "below",
+    [
+        "collect_list(NULL) OVER (PARTITION BY id % 2)",
+        "first_value(make_interval(1)) OVER (PARTITION BY id % 2 ORDER BY id)",
+    ],
+)
+def test_windows_over_columns_that_cannot_be_carried_stay(spark, t, below):
+    """The lower window is Spark's, and what it makes would pass through a stage above it."""
+    query = f"SELECT *, median(v) OVER (PARTITION BY k) AS m FROM (SELECT id, k, v, {below} AS c FROM t)"
+    expected = spark.sql(query)
+    with wr.spark.accelerated(spark, engine="windrow"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        frame = spark.sql(query)
+        assert nodes(frame) == (0, 2)
+        made = "id", "k", "v", "m"
+        assert rows(frame.select(*made)) == rows(expected.select(*made))
+        with wr.config(engine="windrow"):
+            reasons = [row["reason"] for row in wr.spark.explain(frame).rows]
+        assert len(reasons) == 2
+        assert all("PySpark" in reason for reason in reasons)
+
+
 @pytest.mark.skipif(__version__ < "4.3", reason="Spark has counter_diff from 4.3 on")
 @pytest.mark.parametrize("start", ["", ", NULL", ", ts", ", if(id > 30, NULL, ts)"])
 def test_counter_diff(spark, t, start):

@@ -70,7 +70,7 @@ def _marks(planners: Sequence[ChainPlanner]) -> tuple[list[dict[str, Any]], Wind
     splits: list[str | None] = []
     for number, planner in enumerate(planners):
         for node, window in planner.taken_windows():
-            if len(window.bound) != 1 or window.text or window.written is not None:
+            if window.text or window.written is not None:
                 continue
             [call] = window.bound
             marks.append(

@@ -201,8 +201,18 @@ class SparkRunner:
         return working.frame.select(*columns)
 
     def _stages(self, working: _Working, step: Compute) -> list[Stage]:
+        """Choose the stages; calls that are Spark's by a setting of its are stages of their own."""
         if self.engine == "spark":  # Spark shares out its exchanges itself
             return [Stage((), tuple(range(len(step.calls))))]
+        legacy = frozenset(i for i, call in enumerate(step.calls) if self._legacy.apply_to(call))
+        return [
+            replace(stage, calls=calls)
+            for stage in self._shared_stages(working, step)
+            for calls in (tuple(i for i in stage.calls if (i in legacy) == is_legacy) for is_legacy in (False, True))
+            if calls
+        ]
+
+    def _shared_stages(self, working: _Working, step: Compute) -> list[Stage]:
         sets = [frozenset(c.partition_by) for c in step.calls]
         if self.compute_options.in_order:
             return stages(sets, [], [], None)
@@ -213,7 +223,7 @@ class SparkRunner:
     def _runs_on_spark(self, working: _Working, step: Compute, stage: Stage, schema: T.StructType) -> bool:
         """Whether Spark computes a stage."""
         calls = [step.calls[i] for i in stage.calls]
-        if self.engine == "spark" or any(self._legacy.leave(call) for call in calls):
+        if self.engine == "spark" or any(self._legacy.apply_to(call) for call in calls):
             return True
         if self.engine == "windrow":
             return False
@@ -314,13 +324,12 @@ class SparkRunner:
         self, working: _Working, step: Compute, stage: Stage, schema: T.StructType
     ) -> tuple[list[int], str]:
         """List the calls of a stage whose partitions can be split across tasks, and why another call's cannot."""
-        native = step.calls
         if not hasattr(working.frame, "scalar"):
             return [], " (windows of rows in several tasks need Spark 4.0 or later)"
         splittable, refusal = [], ""
         for call in stage.calls:
             [level] = self._operator(step, [call], schema, sort=True).levels
-            why = split_refusal(level, native[call], is_repeatable=False)
+            why = split_refusal(level, is_repeatable=False)
             if why is None:
                 splittable.append(call)
             elif why:

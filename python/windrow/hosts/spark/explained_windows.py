@@ -13,7 +13,7 @@ from ..._model.replace import replace
 from .catalyst_node import windows_of
 from .compiled import make
 from .jvm import jvm_session, query_execution
-from .optimized_windows import ChainPlanner, Stage, answers_of, planned_chains
+from .optimized_windows import ChainPlanner, ExplainedStage, answers_of, planned_chains
 from .types import spark_schema
 
 __all__ = ["ExplainedWindows", "explained_windows"]
@@ -38,7 +38,7 @@ class ExplainedWindows:
 
     rows: list[ExplainedCall] = field(default_factory=list)
     steps: list[str] = field(default_factory=list)
-    stages: list[Stage] = field(default_factory=list)
+    stages: list[ExplainedStage] = field(default_factory=list)
     plan: Any = None
 
 

@@ -33,13 +33,13 @@ class LegacySettings:
     """
 
     def __init__(self, session: Any) -> None:
-        self._others = [
+        self._in_force = [
             name
             for name, (changing, _) in _ABOUT.items()
             if (spark_setting(session, name) or "").strip().lower() == changing
         ]
 
-    def leave(self, call: BoundCall) -> bool:
+    def apply_to(self, call: BoundCall) -> bool:
         """Whether a call is Spark's.
 
         Raises
@@ -48,7 +48,7 @@ class LegacySettings:
             If it is, and Spark's SQL cannot say it.
         """
         function = function_of(call.function)
-        name = next((s for s in self._others if function is not None and _ABOUT[s][1](function)), None)
+        name = next((s for s in self._in_force if function is not None and _ABOUT[s][1](function)), None)
         if name is None:
             return False
         try:

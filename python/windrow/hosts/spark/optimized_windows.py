@@ -39,20 +39,21 @@ from .engine_choice import spark_is_cheaper
 from .exchange_sharing import stages
 from .jvm import python_function
 from .python_aggregates import PythonSettings
-from .split_windows import MAP_ARROW, NO_KEYS, Split, is_spread, ordering, split_of, split_refusal, split_step
+from .split_windows import MAP_ARROW, NO_KEYS, Split, is_worth_splitting, ordering, split_of, split_refusal, split_step
 from .stage_operator import sorts_of, stage_operator
 from .types import arrow_round_trip_type, check_declared, declared_schema, spark_schema, to_arrow
 from .window_calls import as_written, bound_call
 
-__all__ = ["ChainPlanner", "PlannedChain", "Stage", "answers_of", "planned_chains"]
+__all__ = ["ChainPlanner", "ExplainedStage", "PlannedChain", "answers_of", "planned_chains"]
 
 # Over so many rows at most Spark's window takes less time than the way to Python and back.
 _FEW_ROWS = 10_000
-# Why an engine leaves a window to Spark that windrow could compute.
+# Why a window is left to Spark that windrow could compute.
 _LEFT = {
-    "auto": "Spark's own window costs little here, and nothing else needs the way through Arrow",
+    "cheaper": "Spark's own window costs little here, and nothing else needs the way through Arrow",
+    "few rows": f"at most {_FEW_ROWS:,} rows come to it or are asked of it, which take longer to go through Arrow",
     "spark": "engine='spark' leaves all windows to Spark",
-    "windrow": "another window of its stage cannot be carried",
+    "not carried": "a column of its stage cannot be carried, as another window of the stage says",
 }
 
 
@@ -133,7 +134,7 @@ class _Part:
 
 
 @dataclass(slots=True)
-class Stage:
+class ExplainedStage:
     """A stage of windrow's: how rows come to its tasks, its calls as people read them, and the operator.
 
     ``columns`` are the names of the columns that Spark makes of results, by those of the results.
@@ -161,7 +162,7 @@ class PlannedChain:
 
     steps: list[dict[str, Any]] = field(default_factory=list)
     functions: list[Any] = field(default_factory=list)
-    stages: list[Stage] = field(default_factory=list)
+    stages: list[ExplainedStage] = field(default_factory=list)
     #: The keys that rows of one task are equal in behind it, where that is known.
     clustered: frozenset[int] | None = None
 
@@ -278,8 +279,8 @@ class ChainPlanner:
         self._new_report = new_report
         self.engine = options.engine or "auto"
         self._has_few_rows = _has_few_rows(chain)
-        self._is_spread = is_spread(chain)
         self._tasks: int = read["tasks"]
+        self._is_worth_splitting = self._tasks > 1 and is_worth_splitting(chain)
         # of Spark's windows those of all rows alone
         self._split = None if options.spread == "never" else ""
         self.refusals: list[str] = []
@@ -369,8 +370,10 @@ class ChainPlanner:
                     except WindrowError as error:
                         self._refuse(window, str(error))
         groups = self._groups(later, clustered)
+        present = list(self._inputs)
         for group in groups:
-            self._choose(group)
+            self._choose(group, present)
+            present += [w.attribute for n in group.nodes for w in n.windows]
         return groups
 
     def left(self) -> list[ExplainedCall]:
@@ -418,15 +421,15 @@ class ChainPlanner:
         results = [c.name for c in step.calls] if text else [name]
         made = declared_schema(stage_operator(step.calls, self._schema(read), results, results, [], self.options))
         if not text:
-            self._check_type(window, made[name])
+            self._check_type(window, step.calls[0], made[name])
         return step.calls, text
 
-    def _check_type(self, window: _Window, made: T.StructField) -> None:
+    def _check_type(self, window: _Window, call: BoundCall, made: T.StructField) -> None:
         theirs = _spark_type(window.attribute.type)
         carried = carried_type(theirs)
         expected = [carried, arrow_round_trip_type(carried)]
-        if isinstance(theirs, T.YearMonthIntervalType):
-            expected.append(T.LongType())  # a sum of months
+        if isinstance(theirs, T.YearMonthIntervalType) and not call.function.startswith("try_"):
+            expected.append(T.LongType())  # a sum of months, which Spark casts: an overflow is an error
         if made.dataType not in expected or made.nullable > window.attribute.nullable:
             raise UnsupportedError(
                 f"Spark's result is {_typed(theirs, window.attribute.nullable)}, windrow's would be "
@@ -488,59 +491,64 @@ class ChainPlanner:
             at = None
         return groups
 
-    def _choose(self, group: _Group) -> None:
-        """Leave to Spark what costs it less, and what mapInArrow cannot carry."""
+    def _choose(self, group: _Group, present: Sequence[CatalystNode]) -> None:
+        """Leave to Spark what costs it less, and what mapInArrow cannot carry of the columns that there are."""
         taken = group.taken()
         if not taken:
             return
-        calls = [c for w in taken for c in w.bound]
-        types = {name: _spark_type(node.type) for name, node in self._expressions.items()}
         kept = {*self._wanted, *(i for n in self._nodes for i in n.reads(n.windows))}
         if any(w.written is not None for w in taken):
-            leaves = False
             if self.engine == "spark":
                 _leave([w for w in taken if w.written is None], _LEFT["spark"])
-        else:
-            leaves = self.engine == "spark" or (
-                self.engine == "auto"
-                and (self._has_few_rows or spark_is_cheaper(calls, types, in_one_task=not self._is_split(group)))
-            )
-        if not leaves:
-            try:
-                carried = self._schema(self._names[a.number] for a in self._inputs if a.id in kept)
-                to_arrow(carried, "UTC")
-                check_declared(carried)
-            except WindrowError as error:
-                if any(w.written is not None for w in taken):
-                    raise
-                self._refuse(taken[0], str(error))
-                leaves = True
-        if leaves:
-            _leave(taken, _LEFT[self.engine])
+        elif reason := self._reason_to_leave(group, taken):
+            _leave(taken, reason)
+            return
+        carried = {self._names[a.number]: a for a in present if a.id in kept}
+        self._expressions |= carried
+        try:
+            schema = self._schema(carried)
+            to_arrow(schema, "UTC")
+            check_declared(schema)
+        except WindrowError as error:
+            if any(w.written is not None for w in taken):
+                raise
+            self._refuse(taken[0], str(error))
+            _leave(taken, _LEFT["not carried"])
+
+    def _reason_to_leave(self, group: _Group, taken: Sequence[_Window]) -> str:
+        """Say why Spark computes windows of its own that windrow could compute; empty if windrow does."""
+        if self.engine != "auto":
+            return _LEFT["spark"] if self.engine == "spark" else ""
+        if self._has_few_rows:
+            return _LEFT["few rows"]
+        calls = [c for w in taken for c in w.bound]
+        types = {name: _spark_type(node.type) for name, node in self._expressions.items()}
+        is_cheaper = spark_is_cheaper(calls, types, in_one_task=not self._may_be_split(group))
+        return _LEFT["cheaper"] if is_cheaper else ""
 
     # -------------------------------------------------------------------------------------------------------- building
 
     def _built(self, groups: Sequence[_Group]) -> PlannedChain:
-        chain = PlannedChain()
+        planned = PlannedChain()
         present = self._inputs
         for position, group in enumerate(groups):
             left = [(node, [w for w in node.windows if not w.is_taken]) for node in group.nodes]
             needed = {*self._wanted, *(i for node, windows in left for i in node.reads(windows))}
             needed.update(i for g in groups[position + 1 :] for n in g.nodes for i in n.reads(n.windows))
-            parts = self._parts(group, is_repeatable=self.chain["repeatable"] and not chain.steps)
+            parts = self._parts(group, is_repeatable=self.chain["repeatable"] and not planned.steps)
             for number, part in enumerate(parts):
                 later = [w for p in parts[number + 1 :] for w in p.windows]
                 read_later = {i for n in group.nodes for i in n.reads([w for w in n.windows if w in later])}
-                present = self._add_stage(chain, group, part, present, needed | read_later)
-            chain.clustered = group.keys if parts and parts[-1].split is None else None
+                present = self._add_stage(planned, group, part, present, needed | read_later)
+            planned.clustered = group.keys if parts and parts[-1].split is None else None
             for node, windows in left:
                 if windows:
-                    chain.steps.append({"node": node.place, "windows": [w.place for w in windows]})
+                    planned.steps.append({"node": node.place, "windows": [w.place for w in windows]})
                     present = [*present, *(w.attribute for w in windows)]
-                    chain.clustered = None
+                    planned.clustered = None
         if len(self._given) > len(self._wanted) or (self._gives_all and [a.id for a in present] != self._given):
-            chain.steps.append({"chosen": self._given})
-        return chain
+            planned.steps.append({"chosen": self._given})
+        return planned
 
     def _parts(self, group: _Group, *, is_repeatable: bool) -> list[_Part]:
         """Part the windows that are taken: first those whose partitions are split across tasks, by their sorts."""
@@ -569,9 +577,9 @@ class ChainPlanner:
         """Say why the partitions of a window are split across tasks, if that can be; empty if they are not."""
         if group.keys or window.split is None:
             return window.split or ""
-        return NO_KEYS if window.split or self._is_spread else ""
+        return NO_KEYS if window.split or self._is_worth_splitting else ""
 
-    def _is_split(self, group: _Group) -> bool:
+    def _may_be_split(self, group: _Group) -> bool:
         """Whether windows of a group may be split across tasks."""
         return any(self._split_reason(group, w) for n in group.nodes for w in n.windows)
 
@@ -582,13 +590,13 @@ class ChainPlanner:
         name = self._result(window)
         schema = self._schema(call.columns_read())
         [level] = stage_operator([call], schema, [name], [name], [], group.options).levels
-        return split_refusal(level, call, is_repeatable=is_repeatable)
+        return split_refusal(level, is_repeatable=is_repeatable)
 
     def _result(self, window: _Window) -> str:
         return self._names[window.attribute.number]
 
     def _add_stage(
-        self, chain: PlannedChain, group: _Group, part: _Part, present: Sequence[CatalystNode], needed: set[int]
+        self, planned: PlannedChain, group: _Group, part: _Part, present: Sequence[CatalystNode], needed: set[int]
     ) -> list[CatalystNode]:
         """Add a stage to a chain; give the columns that there are behind it."""
         taken, split = part.windows, part.split
@@ -617,7 +625,7 @@ class ChainPlanner:
         shown = [call.display.partition(" OVER ")[0] for call in calls]
         step: dict[str, Any] = {
             "name": f"windrow({', '.join(shown)})",
-            "function": len(chain.functions),
+            "function": len(planned.functions),
             "type": given.json(),
             "eval_type": MAP_ARROW,
             "projected": not is_plain,
@@ -637,7 +645,7 @@ class ChainPlanner:
         if split is None:
             step["keys"] = [self._key(k, names) for k in group.partition()]
             step["ordering"] = ordering(calls[sorts[-1][0]].sort_keys(), names)
-            chain.functions.append(python_function(operator, given))
+            planned.functions.append(python_function(operator, given))
             distribution = f"rows of equal {keys} in one task" if keys else "all rows in one task"
             distribution += f" ({part.why})" if part.why else ""
         else:
@@ -647,12 +655,12 @@ class ChainPlanner:
                 return stage_operator(calls, read_schema, results, results, [], group.options, strings)
 
             step["split"], run, functions = split_step(
-                split, operator, reader, calls, schema, first_function=len(chain.functions) + 1
+                split, operator, reader, calls, schema, first_function=len(planned.functions) + 1
             )
-            chain.functions += [python_function(run, given), *functions]
+            planned.functions += [python_function(run, given), *functions]
             distribution = str(split)
-        chain.steps.append(step)
-        chain.stages.append(Stage(distribution, shown, operator, of_text))
+        planned.steps.append(step)
+        planned.stages.append(ExplainedStage(distribution, shown, operator, of_text))
         return list(behind.values())
 
     def _key(self, key: CatalystNode, names: Sequence[str]) -> dict[str, int]:

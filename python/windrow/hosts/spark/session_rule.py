@@ -211,7 +211,7 @@ class _Rule:
     def apply(self, reader: Any) -> Any:
         """Give a plan with its windows replaced where windrow computes them; never raises.
 
-        None leaves the plan to Spark; a text is what is wrong with a call of windrow's, which Spark raises.
+        None leaves the plan to Spark; a text is what is wrong, which Spark raises if there are calls of windrow's.
         """
         read: dict[str, Any] = {}
         try:
@@ -222,7 +222,7 @@ class _Rule:
                 return str(error)
             first_line = str(error).strip().partition("\n")[0]
             self._tell(f"a query is left to Spark, as planning it raised {type(error).__name__}: {first_line}")
-            return None
+            return None if read else str(error)  # then the JVM knows whether there are calls
 
     class Java:
         """The interface of the JVM that this object implements."""
@@ -230,7 +230,7 @@ class _Rule:
         implements = ("scala.Function1",)
 
     def _apply(self, reader: Any, read: Mapping[str, Any]) -> Any:
-        key = (read["hash"], *read["python"].items())
+        key = _identity(read)
         with self._lock:
             if key in self._untouched and not read["calls"]:
                 return None
@@ -271,3 +271,9 @@ class _Rule:
             warnings.warn(f"windrow: {text}", UserWarning, stacklevel=2)
         except UserWarning:  # by the user's filters; no query fails by that
             logging.getLogger("windrow").warning(text)
+
+
+def _identity(read: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Give what decides whether a plan is left to Spark: itself, settings, and how much comes to its windows."""
+    amounts = [(chain["bytes"], chain["most_rows"], chain["rows"], chain["limited"]) for chain in read["chains"]]
+    return (read["hash"], *read["python"].items(), read["ansi"], read["timezone"], read["tasks"], *amounts)

@@ -17,7 +17,7 @@ from .exchanges import evenly_hashed
 from .jvm import python_function
 from .split_two_pass import HIDDEN, PACKED_SCHEMA, SUMMARY_SCHEMA, FirstPass, SecondPass, pack_summaries
 
-__all__ = ["MAP_ARROW", "NO_KEYS", "Split", "is_spread", "ordering", "split_of", "split_refusal", "split_step"]
+__all__ = ["MAP_ARROW", "NO_KEYS", "Split", "is_worth_splitting", "ordering", "split_of", "split_refusal", "split_step"]
 
 #: What mapInArrow's functions are called in Spark's protocol.
 MAP_ARROW = 207
@@ -25,25 +25,23 @@ MAP_ARROW = 207
 NO_KEYS = "as there is no PARTITION BY"
 
 # Over fewer bytes a window of all rows is computed in one task: splitting it costs more.
-_SPREAD_BYTES = 32 << 20
+_SPLIT_BYTES = 32 << 20
 # Below these a node has few rows.
 _LIMITS = frozenset(["GlobalLimit", "LocalLimit", "Offset", "Tail", "WindowGroupLimit"])
 
 
-def is_spread(chain: Mapping[str, Any]) -> bool:
+def is_worth_splitting(chain: Mapping[str, Any]) -> bool:
     """Whether windows of all rows, where a chain has them, are worth being split across tasks."""
-    return chain["bytes"] > _SPREAD_BYTES and not _LIMITS & set(chain["kinds"])
+    return chain["bytes"] > _SPLIT_BYTES and not _LIMITS & set(chain["kinds"])
 
 
-def split_refusal(level: Level, call: BoundCall, *, is_repeatable: bool) -> str | None:
+def split_refusal(level: Level, *, is_repeatable: bool) -> str | None:
     """Say why the partitions of a call are not split across tasks.
 
     Parameters
     ----------
     level
         The call alone.
-    call
-        The same.
     is_repeatable
         Whether its rows can be read twice where they are, in one order.
 
@@ -52,6 +50,7 @@ def split_refusal(level: Level, call: BoundCall, *, is_repeatable: bool) -> str 
     str or None
         The reason; empty where nobody needs to hear it, None if they can be split.
     """
+    [call] = level.step.calls
     if call.partition_by and not call.order_by:
         return ""  # one state a partition
     if not call.order_by and not is_repeatable and _depends_on_arrival(call):

@@ -106,7 +106,7 @@ class WindowColumnsRunner:
         left = self._left_to_spark(step, schema)
         taken = [i for i in range(len(step.calls)) if i not in left]
         if taken:
-            self._check(working, step, schema, taken)
+            self._check(step, schema, taken)
         names = self._names(step)
         asked = self.engine == "spark"
         explained = rows_by_windrow(lambda: self._operator(step, schema, left), len(left), asked=asked)
@@ -139,7 +139,7 @@ class WindowColumnsRunner:
         """Choose the calls that Spark computes: each by those of the same partition keys."""
         if self.engine == "spark":
             return list(range(len(step.calls)))
-        always = [i for i, call in enumerate(step.calls) if self._legacy.leave(call)]
+        always = [i for i, call in enumerate(step.calls) if self._legacy.apply_to(call)]
         if self.engine == "windrow":
             return always
         by_keys: dict[frozenset[str], list[int]] = {}
@@ -154,7 +154,7 @@ class WindowColumnsRunner:
             if i not in always
         ]
 
-    def _check(self, working: WindowColumns, step: Compute, schema: T.StructType, taken: Sequence[int]) -> None:
+    def _check(self, step: Compute, schema: T.StructType, taken: Sequence[int]) -> None:
         """Refuse what a stage cannot carry, and warn where all rows move to one task."""
         calls = [step.calls[i] for i in taken]
         read = {n for c in calls for n in c.columns_read()}
@@ -166,8 +166,8 @@ class WindowColumnsRunner:
         check_keys(schema, calls)
         if self._quiet:
             return
-        unpartitioned = {c.display: self._unsplit_reason(step, schema, i) for c, i in zip(calls, taken, strict=True)}
-        unsplit = {call: why for call, why in unpartitioned.items() if why is not None}
+        reasons = {c.display: self._unsplit_reason(step, schema, i) for c, i in zip(calls, taken, strict=True)}
+        unsplit = {call: why for call, why in reasons.items() if why is not None}
         if unsplit:
             why = next((f" ({why})" for why in unsplit.values() if why), "")
             text = ONE_PARTITION.format(calls="; ".join(unsplit), why=why)
@@ -181,7 +181,7 @@ class WindowColumnsRunner:
         if not self.compute_options.may_spread():
             return ""
         # whether rows without an order can be read twice is for the optimizer to see
-        return split_refusal(self._operator(step, schema, [place]).levels[0], call, is_repeatable=True)
+        return split_refusal(self._operator(step, schema, [place]).levels[0], is_repeatable=True)
 
     def _splits(self, working: WindowColumns, step: Compute, taken: Sequence[int]) -> list[str | None]:
         """Say why the partitions of calls are split across tasks, as ``WindowCalls`` has it."""

@@ -24,7 +24,7 @@ public final class SessionRule extends Rule {
 
   public String ruleName() { return "windrow"; }
 
-  // Python gives null where it leaves a plan, and a text where a call of windrow's cannot be computed.
+  // Python gives null where it leaves a plan, and a text for what is wrong, which is an error if there are calls.
   private Object planned(LogicalPlan plan) {
     boolean hasCalls = WindowCall.isIn(plan);
     if (onlyCalls && !hasCalls) return plan;
@@ -33,13 +33,10 @@ public final class SessionRule extends Rule {
       result = function.apply(new WindowReader(plan, true));
     } catch (Exception error) {
       result = "Python cannot be reached: " + error;
-      if (!hasCalls) {
-        System.err.println("windrow: a query is left to Spark, as " + result);
-        return plan;
-      }
+      if (!hasCalls) System.err.println("windrow: a query is left to Spark, as " + result);
     }
-    if (result instanceof String) throw new IllegalArgumentException("windrow: " + result);
-    if (result == null) return plan;
+    if (result instanceof String && hasCalls) throw new IllegalArgumentException("windrow: " + result);
+    if (!(result instanceof LogicalPlan)) return plan;
     WindowStageStrategy.install(%session%.active());
     return result;
   }
