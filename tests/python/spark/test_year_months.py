@@ -6,11 +6,8 @@ import windrow as wr
 
 pytest.importorskip("pyspark")
 
-import pyspark.sql.functions as F  # noqa: N812
-from pyspark import __version__
 
 pytestmark = pytest.mark.engine
-NESTED = __version__ >= "4"
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +17,7 @@ def t(oracle_spark):
         "interval '1' year * (id * 5 % 7) AS years", "id * 11 % 13 AS v",
         "named_struct('y', make_ym_interval(0, id % 9), 'l', array(make_ym_interval(id % 2), null)) AS s",
     )  # fmt: skip
-    frame = (frame if NESTED else frame.withColumn("s", F.col("y"))).localCheckpoint()
+    frame = frame.localCheckpoint()
     frame.createOrReplaceTempView("spans")
     yield frame
     oracle_spark.catalog.dropTempView("spans")
@@ -30,7 +27,7 @@ CALLS = [
     "lag(y) OVER w", "lag(y, 1, make_ym_interval(0, 5)) OVER w", "max(y) OVER w", "min(years) OVER m",
     "first_value(years) OVER w", "last_value(y) IGNORE NULLS OVER m", "sum(y) OVER m", "sum(years) OVER w",
     "count(y) OVER w", "max_by(y, id) OVER m", "max_by(id, y) OVER m", "max(s) OVER m",
-    *["collect_list(y) OVER m"] * NESTED, "lead(s) OVER w", "rank() OVER (PARTITION BY k ORDER BY y)",
+    "collect_list(y) OVER m", "lead(s) OVER w", "rank() OVER (PARTITION BY k ORDER BY y)",
     "dense_rank() OVER (PARTITION BY k ORDER BY years DESC)",
     "sum(v) OVER (PARTITION BY k ORDER BY y RANGE BETWEEN INTERVAL '1-2' YEAR TO MONTH PRECEDING AND CURRENT ROW)",
     "count(v) OVER (PARTITION BY k ORDER BY y DESC RANGE BETWEEN INTERVAL 3 MONTH PRECEDING AND "

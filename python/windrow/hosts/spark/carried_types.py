@@ -2,26 +2,14 @@
 
 from __future__ import annotations
 
-import pyspark
 import pyspark.sql.types as T  # noqa: N812 - its usual name
-
-from ...exceptions import UnsupportedError
 
 __all__ = ["carried_schema", "carried_type", "casts_back", "casts_there", "has_months"]
 
 
 def carried_type(dtype: T.DataType) -> T.DataType:
-    """Give the type in which a column goes to Python: its own, but for intervals of years and months.
-
-    Raises
-    ------
-    UnsupportedError
-        On Spark 3.5 for such within other types: Spark may lose numbers of lists there when it casts them back.
-    """
-    made = _replaced(dtype, T.IntegerType())
-    if made != dtype and not isinstance(dtype, T.YearMonthIntervalType) and pyspark.__version__.startswith("3."):
-        raise UnsupportedError(f"windrow does not take {dtype.simpleString()} on Spark 3.5")
-    return made
+    """Give the type in which a column goes to Python: its own, but for intervals of years and months."""
+    return _replaced(dtype, T.IntegerType())
 
 
 def carried_schema(schema: T.StructType) -> T.StructType:
