@@ -19,7 +19,8 @@ def enable(session: SparkSession[Any], *, engine: Engine | None = None) -> None:
 
     SQL text, DataFrames, subqueries, views, caches, writes and ``foreachBatch`` alike: windows are replaced at the end
     of Spark's own optimizer, so filters, limits and columns are where Spark would have them. Columns keep their ids,
-    types and nullability, rows the order of Spark's windows, and plans have no more exchanges than Spark's. What
+    types and nullability, rows the order of Spark's windows, and plans have no more exchanges than Spark's (windows of
+    all rows that are split across tasks have one for each of their orders, and no order of rows). What
     windrow cannot compute as Spark does is left to Spark, and a warning names each reason once (see :func:`explain`).
     Other sessions are not touched.
 
@@ -42,8 +43,8 @@ def enable(session: SparkSession[Any], *, engine: Engine | None = None) -> None:
     with the driver's; if they differ, all windows stay with Spark, and a warning says so. An exception while a
     query is planned leaves Spark's plan. ``spark.sql.execution.arrow.maxBytesPerBatch`` is raised to its maximum
     for the session, unless it was set: Spark otherwise measures its buffers at each row (the logger ``windrow``
-    says so at level INFO). :func:`disable` restores all of it. Planning a query with windows takes some 30 ms longer,
-    and more where windows of all rows are shared out over tasks. A window that another call of windrow's has left to
+    says so at level INFO). :func:`disable` restores all of it. Planning a query with windows takes some 30 ms longer.
+    A window that another call of windrow's has left to
     Spark (``engine="spark"``) is a window of Spark's like any other.
 
     Examples
