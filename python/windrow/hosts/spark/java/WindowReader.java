@@ -7,24 +7,13 @@ import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import org.apache.spark.api.python.PythonFunction;
 import org.apache.spark.sql.catalyst.expressions.Alias;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.AttributeReference;
 import org.apache.spark.sql.catalyst.expressions.AttributeSet;
 import org.apache.spark.sql.catalyst.expressions.AttributeSet$;
-import org.apache.spark.sql.catalyst.expressions.BitwiseAnd;
-import org.apache.spark.sql.catalyst.expressions.EqualTo;
 import org.apache.spark.sql.catalyst.expressions.Expression;
-import org.apache.spark.sql.catalyst.expressions.If;
-import org.apache.spark.sql.catalyst.expressions.Literal$;
-import org.apache.spark.sql.catalyst.expressions.MonotonicallyIncreasingID;
 import org.apache.spark.sql.catalyst.expressions.NamedExpression;
-import org.apache.spark.sql.catalyst.expressions.NamedExpression$;
-import org.apache.spark.sql.catalyst.expressions.PythonUDF;
-import org.apache.spark.sql.catalyst.expressions.ScalarSubquery;
-import org.apache.spark.sql.catalyst.expressions.ShiftRight;
-import org.apache.spark.sql.catalyst.expressions.SparkPartitionID;
 import org.apache.spark.sql.catalyst.expressions.WindowExpression;
 import org.apache.spark.sql.catalyst.expressions.WindowSpecDefinition;
 import org.apache.spark.sql.catalyst.plans.logical.Aggregate;
@@ -32,21 +21,14 @@ import org.apache.spark.sql.catalyst.plans.logical.Filter;
 import org.apache.spark.sql.catalyst.plans.logical.GlobalLimit;
 import org.apache.spark.sql.catalyst.plans.logical.Join;
 import org.apache.spark.sql.catalyst.plans.logical.LocalLimit;
-import org.apache.spark.sql.catalyst.plans.logical.LocalRelation$;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
-import org.apache.spark.sql.catalyst.plans.logical.%map_in_arrow%;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
-import org.apache.spark.sql.catalyst.plans.logical.Repartition;
-import org.apache.spark.sql.catalyst.plans.logical.RepartitionByExpression;
 import org.apache.spark.sql.catalyst.plans.logical.Sort;
 import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias;
 import org.apache.spark.sql.catalyst.plans.logical.Window;
 import org.apache.spark.sql.catalyst.trees.TreePattern;
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
 import org.apache.spark.sql.execution.datasources.LogicalRelation;
-import org.apache.spark.sql.types.DataType$;
-import org.apache.spark.sql.types.StructField;
-import org.apache.spark.sql.types.StructType;
 
 /** Gives the windows of a plan as one text, and builds the plan that is asked for. */
 public final class WindowReader {
@@ -57,7 +39,6 @@ public final class WindowReader {
     "spark.sql.pyspark.udf.profiler"
   };
   // monotonically_increasing_id() has the row's number within its partition in so many bits.
-  private static final int ROW_BITS = 33;
   private static final List FIXED_STEPS = Arrays.asList(new Object[] {"Filter", "Project", "Union"});
   private static final List FIXED_LEAVES = Arrays.asList(new Object[] {"InMemoryRelation", "LocalRelation", "Range"});
   private final LogicalPlan plan;
@@ -93,7 +74,7 @@ public final class WindowReader {
       return;
     }
     AttributeSet below = null;
-    if (node instanceof Project && required != null && !isOptimized) below = chosen((Project) node, required);
+    if (node instanceof Project && required != null && !isOptimized) below = referencesOfRequired((Project) node, required);
     else if (node instanceof Project || node instanceof Aggregate) below = node.references();
     else if (required != null && passes(node)) below = required.$plus$plus(node.references());
     if (node instanceof GlobalLimit) limited = node.maxRows();
@@ -101,7 +82,7 @@ public final class WindowReader {
     for (Object child : Scala.list(node.children())) visit((LogicalPlan) child, below, limited);
   }
 
-  private static AttributeSet chosen(Project node, AttributeSet required) {
+  private static AttributeSet referencesOfRequired(Project node, AttributeSet required) {
     AttributeSet chosen = AttributeSet$.MODULE$.empty();
     for (Object each : Scala.list(node.projectList())) {
       NamedExpression made = (NamedExpression) each;
@@ -250,9 +231,9 @@ public final class WindowReader {
         put(attributes, ((NamedExpression) made).toAttribute());
     for (Object each : (List) chain.answer.get("steps")) {
       Map step = (Map) each;
-      if (step.containsKey("node")) below = left(chain, step, below);
-      else if (step.containsKey("chosen")) below = chosen(step, attributes, below);
-      else below = stage(step, below, attributes, functions);
+      if (step.containsKey("node")) below = keptWindow(chain, step, below);
+      else if (step.containsKey("chosen")) below = projected(step, attributes, below);
+      else below = new StageBuilder(step, attributes, writer, functions).over(below);
     }
     return below;
   }
@@ -326,7 +307,7 @@ public final class WindowReader {
   }
 
   // A Window node with some of its windows.
-  private static LogicalPlan left(Chain chain, Map left, LogicalPlan below) {
+  private static LogicalPlan keptWindow(Chain chain, Map left, LogicalPlan below) {
     Window window = (Window) chain.nodes.get(((Integer) left.get("node")).intValue());
     List expressions = Scala.list(window.windowExpressions());
     List kept = new ArrayList();
@@ -334,131 +315,9 @@ public final class WindowReader {
     return (LogicalPlan) with(window, kept).withNewChildren(Scala.seq(Arrays.asList(new Object[] {below})));
   }
 
-  private static LogicalPlan chosen(Map step, Map attributes, LogicalPlan below) {
+  private static LogicalPlan projected(Map step, Map attributes, LogicalPlan below) {
     List columns = new ArrayList();
     for (Object id : (List) step.get("chosen")) columns.add(attributes.get(Long.valueOf(((Number) id).longValue())));
     return new Project(Scala.seq(columns), below);
-  }
-
-  private LogicalPlan stage(Map stage, LogicalPlan below, Map attributes, List functions) {
-    Map split = (Map) stage.get("split"); // across tasks
-    List columns = new ArrayList(); // Attribute, as they come to the function
-    List computed = new ArrayList(); // NamedExpression
-    for (Object each : (List) stage.get("columns")) {
-      Map column = (Map) each;
-      String name = (String) column.get("name");
-      NamedExpression made;
-      if (column.get("id") != null) {
-        Attribute attribute = (Attribute) attributes.get(Long.valueOf(((Number) column.get("id")).longValue()));
-        Expression carried = Scala.cast(attribute, (List) column.get("casts"));
-        made = carried == attribute && attribute.name().equals(name) ? attribute : Scala.alias(carried, name);
-      } else if (column.get("expression") != null) {
-        Expression expression = writer.expression(((Integer) column.get("expression")).intValue());
-        made = Scala.alias(Scala.cast(expression, (List) column.get("casts")), name);
-      } else made = Scala.alias(Literal$.MODULE$.TrueLiteral(), name);
-      computed.add(made);
-      columns.add(made.toAttribute());
-    }
-    if (Boolean.TRUE.equals(stage.get("projected"))) below = new Project(Scala.seq(computed), below);
-    List parameters = new ArrayList();
-    for (Object each : (List) stage.get("keys")) {
-      Map key = (Map) each;
-      Integer at = (Integer) key.get("column");
-      if (at != null) parameters.add(columns.get(at.intValue()));
-      else parameters.add(writer.expression(((Integer) key.get("expression")).intValue()));
-    }
-    for (Object each : (List) stage.get("ordering")) {
-      parameters.add(Scala.order((Map) each, columns));
-    }
-    List parts = new ArrayList(); // Attribute, of which texts are expressions
-    for (Object each : (List) stage.get("parts"))
-      parts.add(Scala.attribute((String) ((Map) each).get("name"), (String) ((Map) each).get("type")));
-    List output = new ArrayList();
-    List restored = new ArrayList();
-    boolean restores = false;
-    for (Object each : (List) stage.get("output")) {
-      Map column = (Map) each;
-      Attribute attribute = (Attribute) attributes.get(Long.valueOf(((Number) column.get("id")).longValue()));
-      Object back = attribute;
-      if (column.get("text") != null) {
-        Expression made = analyzed((String) column.get("text"), parts);
-        back = Scala.alias(Scala.cast(made, attribute.dataType()), attribute.name(), attribute);
-      } else if (column.get("type") != null) {
-        Attribute given = Scala.attribute(attribute.name(), (String) column.get("type"));
-        back = Scala.alias(Scala.cast(given, (List) column.get("casts")), attribute.name(), attribute);
-        output.add(given);
-      } else if (split != null) { // as Spark's own node has no column that passes
-        Attribute given = Scala.alias(attribute, attribute.name()).toAttribute();
-        back = Scala.alias(given, attribute.name(), attribute);
-        output.add(given);
-      } else output.add(attribute);
-      restores |= back != attribute;
-      restored.add(back);
-    }
-    output.addAll(parts);
-    if (split == null) {
-      below = new WindowStage(function(stage, parameters, functions), Scala.seq(output), below, false%no_profile%);
-    } else {
-      below = toldSummaries(split, columns, below, functions);
-      PythonUDF function = function(stage, Scala.list(below.output()), functions); // what it reads must not be pruned
-      below = new %map_in_arrow%(function, Scala.seq(output), below, false%no_profile%);
-    }
-    return restores ? new Project(Scala.seq(restored), below) : below;
-  }
-
-  private static PythonUDF function(Map about, List parameters, List functions) {
-    return new PythonUDF(
-        (String) about.get("name"),
-        (PythonFunction) functions.get(((Integer) about.get("function")).intValue()),
-        DataType$.MODULE$.fromJson((String) about.get("type")),
-        Scala.seq(parameters),
-        ((Integer) about.get("eval_type")).intValue(),
-        true,
-        NamedExpression$.MODULE$.newExprId());
-  }
-
-  // Rows in ranges, the first of each with its range's number and all summaries (see split_two_pass.py).
-  private static LogicalPlan toldSummaries(Map split, List columns, LogicalPlan below, List functions) {
-    List by = new ArrayList();
-    for (Object key : (List) split.get("order")) by.add(Scala.order((Map) key, columns));
-    for (Object place : (List) split.get("hashed")) by.add(columns.get(((Integer) place).intValue()));
-    Object tasks = split.get("tasks"); // null: the rows stay where they are read
-    if (by.isEmpty()) by.add(new SparkPartitionID());
-    if (tasks != null)
-      below = new RepartitionByExpression(Scala.seq(by), below, scala.Option.apply(tasks), scala.Option.apply(null));
-    List read = new ArrayList();
-    for (Object place : (List) split.get("read")) read.add(columns.get(((Integer) place).intValue()));
-    LogicalPlan summaries = new Project(Scala.seq(read), below);
-    for (Object each : (List) split.get("functions")) {
-      PythonUDF function = function((Map) each, Scala.list(summaries.output()), functions);
-      List given = new ArrayList();
-      for (StructField field : ((StructType) function.dataType()).fields())
-        given.add(Scala.alias(Literal$.MODULE$.create(null, field.dataType()), field.name()).toAttribute());
-      if (Boolean.TRUE.equals(((Map) each).get("gathered"))) summaries = new Repartition(1, true, summaries);
-      summaries = new %map_in_arrow%(function, Scala.seq(given), summaries, false%no_profile%);
-    }
-    Expression told = (Expression) Scala.withDefaults(ScalarSubquery.class, summaries);
-    Expression row = new BitwiseAnd(new MonotonicallyIncreasingID(), Literal$.MODULE$.apply(Long.valueOf((1L << ROW_BITS) - 1)));
-    Expression isFirst = new EqualTo(row, Literal$.MODULE$.apply(Long.valueOf(0)));
-    List marked = new ArrayList(columns);
-    List names = (List) split.get("names");
-    Expression place = new ShiftRight(new MonotonicallyIncreasingID(), Literal$.MODULE$.apply(Integer.valueOf(ROW_BITS)));
-    marked.add(Scala.alias(place, (String) names.get(0)));
-    marked.add(Scala.alias(new If(isFirst, told, Literal$.MODULE$.create(null, told.dataType())), (String) names.get(1)));
-    return new Project(Scala.seq(marked), below);
-  }
-
-  // An expression of SQL over columns that have names of their own.
-  private static Expression analyzed(String text, List columns) {
-    %session% session = %session%.active();
-    try {
-      Expression parsed = session.sessionState().sqlParser().parseExpression(text);
-      List chosen = Arrays.asList(new Object[] {Scala.alias(parsed, "made")});
-      LogicalPlan plan = new Project(Scala.seq(chosen), LocalRelation$.MODULE$.apply(Scala.seq(columns)));
-      plan = (LogicalPlan) session.sessionState().analyzer().execute(plan);
-      return ((Alias) ((Project) plan).projectList().apply(0)).child();
-    } catch (Exception error) {
-      throw new RuntimeException(error);
-    }
   }
 }
