@@ -1,4 +1,4 @@
-"""A session with ``wr.spark.enable`` beside the same session without: how long planning takes, and whole queries.
+"""A session with ``wr.spark.enable`` beside one without: how long planning takes, and whole queries.
 
 Planning of ``wr.with_columns`` beside ``withColumn`` is measured, too.
 
@@ -13,14 +13,12 @@ import statistics
 import tempfile
 import warnings
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import windrow as wr
-from windrow.settings import Engine
 
 from .spark import drain, new_session
 
@@ -103,22 +101,15 @@ def milliseconds(run: Callable[[], object]) -> float:
     return (perf_counter() - begun) * 1000
 
 
-def compared(spark: Any, run: Callable[[], object], turns: int, engine: Engine) -> tuple[float, float]:
-    """Give the median of runs by Spark, and of those by windrow, in turns."""
-    theirs: list[float] = []
-    ours: list[float] = []
-    ways: Sequence[tuple[list[float], Callable[[], AbstractContextManager[Any]]]] = [
-        (theirs, nullcontext),
-        (ours, lambda: wr.spark.accelerated(spark, engine=engine)),
-    ]
-    for turn in range(-1, turns):  # the first does not count
-        for times, way in ways:
-            with way():
-                run()  # a session looks at its executors before its first windows
-                took = milliseconds(run)
+def compared(sessions: Sequence[Any], run: Callable[[Any], object], turns: int) -> list[float]:
+    """Give the medians of runs in each session, in turns."""
+    times: list[list[float]] = [[] for _ in sessions]
+    for turn in range(-2, turns):  # the first ones compile and load classes
+        for session, taken in zip(sessions, times, strict=True):
+            took = milliseconds(partial(run, session))
             if turn >= 0:
-                times.append(took)
-    return statistics.median(theirs), statistics.median(ours)
+                taken.append(took)
+    return [statistics.median(taken) for taken in times]
 
 
 def main() -> None:
@@ -136,12 +127,15 @@ def main() -> None:
         spark.range(given.rows).selectExpr(
             "id", f"pmod(hash(id), {KEYS}) AS k", "id * 7 % 1000 AS v", "string(id % 1000) AS name"
         ).write.parquet(path)
-        spark.read.parquet(path).createOrReplaceTempView("t")
+        sessions = [spark.newSession(), spark.newSession()]
+        for session in sessions:
+            session.read.parquet(path).createOrReplaceTempView("t")
+        wr.spark.enable(sessions[1], engine=given.engine)
         print("| planning, ms | Spark | windrow |\n|---|---|---|")
         for name, query in PLANNED.items():
-            theirs, ours = compared(spark, partial(plan, spark, query), 4 * given.turns, given.engine)
+            theirs, ours = compared(sessions, partial(plan, query=query), 4 * given.turns)
             print(f"| {name} | {theirs:.0f} | {ours:.0f} |", flush=True)
-        frame = spark.table("t")
+        frame = sessions[0].table("t")
         for name, added in (("30 windows, one by one", one_by_one), ("200 windows at once", at_once)):
             times: dict[Any, list[float]] = {by_spark: [], by_windrow: []}
             for turn in range(-1, given.turns):
@@ -155,7 +149,7 @@ def main() -> None:
         if not given.planning:
             print("\n| query, ms | Spark | windrow | ratio |\n|---|---|---|---|")
             for name, query in RUN.items():
-                theirs, ours = compared(spark, partial(compute, spark, query), given.turns, given.engine)
+                theirs, ours = compared(sessions, partial(compute, query=query), given.turns)
                 print(f"| {name} | {theirs:.0f} | {ours:.0f} | {ours / theirs:.2f} |", flush=True)
         spark.stop()
 
