@@ -77,7 +77,7 @@ def range_partition(frame: Any, keys: Sequence[SortKey], tasks: int, functions: 
 
 
 def evenly_hashed(schema: T.StructType) -> list[str]:
-    """Name the columns whose hashes spread rows most likely evenly; by turns Spark would sort the rows before."""
+    """Name the columns whose hashes spread rows most likely evenly; Spark sorts before a round-robin repartition."""
     kinds = (T.NumericType, T.StringType, *_DATETIMES)
     return [f.name for f in schema.fields if isinstance(f.dataType, kinds)]
 

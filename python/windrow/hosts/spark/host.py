@@ -17,7 +17,7 @@ from .jvm import dataframe_of, is_classic, with_identities
 from .options import ComputeOptions
 from .planning import is_of_inputs
 from .releases import is_known_release
-from .session import spark_setting
+from .session import BATCH_BYTES, MOST_BATCH_BYTES, spark_setting
 from .session_rule import install, is_enabled, pins_threads
 from .task_metrics import MetricsAccumulator, metrics_context, run_to_noop_sink
 from .window_columns import WindowColumns, WindowColumnsRunner
@@ -25,8 +25,6 @@ from .window_columns import WindowColumns, WindowColumnsRunner
 __all__ = ["ComputeOptions", "explain_spark", "run_spark"]
 
 # With a limit in force Spark adds up the bytes of all columns after each row, which takes as long as writing the row.
-_BATCH_BYTES_SETTING = "spark.sql.execution.arrow.maxBytesPerBatch"
-_NO_LIMIT = str(2**31 - 1)
 
 # The sessions that were told of it.
 _told: WeakSet[Any] = WeakSet()
@@ -35,9 +33,8 @@ _told: WeakSet[Any] = WeakSet()
 def run_spark(frame: Any, plan: StepPlan, compute_options: ComputeOptions) -> Any:
     """Put the steps of a plan into a DataFrame's own.
 
-    On Spark Classic the calls become windows of Spark's plan, which the session's optimizer gives to windrow. For
-    Connect, for rows that come sorted, and where partitions are split across tasks, exchanges and ``mapInArrow``
-    are put there at once.
+    On Spark Classic the calls become windows of Spark's plan, which the session's optimizer gives to windrow. On
+    Connect, and for rows that come sorted, exchanges and ``mapInArrow`` are put there at once.
 
     Parameters
     ----------
@@ -206,10 +203,10 @@ def _evaluated(plan: StepPlan, *, inputs: bool) -> list[str]:
 
 def _batch_bytes_note(session: Any) -> list[str]:
     """Say that a setting of Spark's makes the way to Python take longer than it need."""
-    limit = spark_setting(session, _BATCH_BYTES_SETTING)
-    if limit is None or limit.rstrip("bB") == _NO_LIMIT:
+    limit = spark_setting(session, BATCH_BYTES)
+    if limit is None or limit.rstrip("bB") == MOST_BATCH_BYTES:
         return []
     return [
-        f"on its way to Python Spark weighs each batch after every row, as {_BATCH_BYTES_SETTING} is {limit}; "
-        f"{_NO_LIMIT} saves that time, and batches still end at maxRecordsPerBatch rows"
+        f"on its way to Python Spark weighs each batch after every row, as {BATCH_BYTES} is {limit}; "
+        f"{MOST_BATCH_BYTES} saves that time, and batches still end at maxRecordsPerBatch rows"
     ]

@@ -4,9 +4,10 @@
     +- Window [sum(v)], a              +- t                     the very attributes that the two nodes gave
 
 A stage asks Spark for whole partitions as Spark's own node does, so exchanges stand where Spark needs them, and nowhere
-else. The nodes keep their order. Those that one exchange serves in Spark's plan, since they have all keys of the first,
-are one stage, and what is left to Spark lies upon it. So the exchanges are those of Spark's plan; where all windows are
-windrow's own calls (``with_columns``), they are the fewest that serve all of them.
+else (``split_windows`` has the stages whose partitions are split across tasks). The nodes keep their order. Those that
+one exchange serves in Spark's plan, since they have all keys of the first, are one stage, and what is left to Spark
+lies upon it. So the exchanges are those of Spark's plan; where all windows are windrow's own calls (``with_columns``),
+they are the fewest that serve all of them.
 """
 
 from __future__ import annotations
@@ -173,7 +174,7 @@ def _spark_type(text: str) -> T.DataType:
 
 
 def _has_few_rows(chain: Mapping[str, Any]) -> bool:
-    """Whether few rows come to the windows, or a limit takes few from them: Spark's make a row when it is asked for."""
+    """Whether few rows come to the windows, or a limit takes few from them, and Spark computes no more."""
     known = [int(rows) for rows in (chain["most_rows"], chain["rows"], chain["limited"]) if rows is not None]
     limited = "WindowGroupLimit" in chain["kinds"][:2] and not any(node["partition"] for node in chain["nodes"])
     return limited or (bool(known) and min(known) <= _FEW_ROWS)
@@ -250,7 +251,7 @@ class ChainPlanner:
     Attributes
     ----------
     chain
-        The same.
+        What the JVM says of it.
     options
         The settings in force, with the session's.
     refusals

@@ -2,7 +2,8 @@
 
     pandas_stddev(x, 2) OVER w   ->   if(n = 2, NULL, sqrt(v * n / (n - 2))), n: count(x) OVER w, v: var_pop(x) OVER w
 
-Spark evaluates the expressions, so they round as Spark's functions do, and have the same cases of few or equal values.
+Spark evaluates the expressions, which have its functions' cases of few or equal values; results may differ from theirs
+in the last digits.
 """
 
 from __future__ import annotations

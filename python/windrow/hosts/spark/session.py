@@ -11,6 +11,8 @@ from .jvm import concurrent_tasks, is_classic_session
 from .types import session_timezone
 
 __all__ = [
+    "BATCH_BYTES",
+    "MOST_BATCH_BYTES",
     "caller_stack_level",
     "context_of",
     "is_on",
@@ -20,6 +22,10 @@ __all__ = [
     "slots",
     "spark_setting",
 ]
+
+#: The setting that limits the bytes of a batch on its way to Python, and the most that Spark takes.
+BATCH_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
+MOST_BATCH_BYTES = str(2**31 - 1)
 
 
 def context_of(session: Any) -> Any:

@@ -26,13 +26,10 @@ from .compiled import make
 from .jvm import is_classic_session, is_set, jvm_session, session_key, set_optimizer_rule
 from .optimized_windows import ChainPlanner, answers_of, planned_chains
 from .releases import check_release
-from .session import spark_setting
+from .session import BATCH_BYTES, MOST_BATCH_BYTES, spark_setting
 
 __all__ = ["accelerated", "disable", "enable", "executor_faults", "install", "is_enabled", "pins_threads"]
 
-_BATCH_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
-# the most that Spark takes: batches stay bounded by their number of rows
-_MOST_BATCH_BYTES = str(2**31 - 1)
 _RULE = "windrow.SessionRule"
 # The most plans without a window for windrow that are remembered, so that they are tried once.
 _REMEMBERED = 1000
@@ -111,15 +108,15 @@ def _rules_of(session: Any) -> Iterator[list[_Rule]]:
         rule = enabled.rules[-1] if enabled.rules else enabled.own
         set_optimizer_rule(session, _RULE, None if rule is None else rule.java_rule)
         if not enabled.rules:
-            if enabled.raised_limit and spark_setting(session, _BATCH_BYTES) == _MOST_BATCH_BYTES:
-                session.conf.unset(_BATCH_BYTES)
+            if enabled.raised_limit and spark_setting(session, BATCH_BYTES) == MOST_BATCH_BYTES:
+                session.conf.unset(BATCH_BYTES)
             enabled.raised_limit = False
             if enabled.own is None:
                 del _sessions[key]
-        elif not enabled.raised_limit and not is_set(session, _BATCH_BYTES) and spark_setting(session, _BATCH_BYTES):
+        elif not enabled.raised_limit and not is_set(session, BATCH_BYTES) and spark_setting(session, BATCH_BYTES):
             enabled.raised_limit = True
-            session.conf.set(_BATCH_BYTES, _MOST_BATCH_BYTES)
-            logging.getLogger("windrow").info("%s is at its maximum until wr.spark.disable", _BATCH_BYTES)
+            session.conf.set(BATCH_BYTES, MOST_BATCH_BYTES)
+            logging.getLogger("windrow").info("%s is at its maximum until wr.spark.disable", BATCH_BYTES)
 
 
 def executor_faults(session: Any) -> list[str]:

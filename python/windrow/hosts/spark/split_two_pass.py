@@ -44,14 +44,14 @@ PACKED_SCHEMA = T.StructType([T.StructField(HIDDEN[1], T.BinaryType())])
 # The number of rows that a task tells if it could not sum them up; then the summary is the error.
 _FAILED = -1
 
-# monotonically_increasing_id() has the row's number within its partition in so many bits.
+# monotonically_increasing_id() has the row's number within its partition in this many bits (also in StageBuilder.java).
 _ROW_BITS = 33
 
 _SUMMARY_ARROW_SCHEMA = pa.schema([("place", pa.int32()), ("rows", pa.int64()), ("summaries", pa.list_(pa.binary()))])
 
 
 def run_two_pass(frame: Any, operator: Operator, reader: Operator, functions: Any) -> Any:
-    """Answer an operator's calls over rows in ranges of a DataFrame, on Spark Connect.
+    """Answer an operator's calls over rows in ranges of a DataFrame, where they are no windows of Spark's plan.
 
     Parameters
     ----------
