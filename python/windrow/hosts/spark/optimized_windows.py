@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+import pyspark
 import pyspark.sql.types as T  # noqa: N812 - its usual name
 
 from ..._execute.explained_call import ExplainedCall
@@ -170,7 +171,10 @@ class PlannedChain:
 
 @lru_cache(maxsize=1000)
 def _spark_type(text: str) -> T.DataType:
-    return T._parse_datatype_json_string(text)
+    try:
+        return T._parse_datatype_json_string(text)
+    except ValueError:
+        raise UnsupportedError(f"PySpark {pyspark.__version__} does not know the type {text}") from None
 
 
 def _has_few_rows(chain: Mapping[str, Any]) -> bool:
@@ -523,7 +527,7 @@ class ChainPlanner:
         if self._has_few_rows:
             return _LEFT["few rows"]
         calls = [c for w in taken for c in w.bound]
-        types = {name: _spark_type(node.type) for name, node in self._expressions.items()}
+        types = {name: _spark_type(self._expressions[name].type) for c in calls for name in c.columns_read()}
         is_cheaper = spark_is_cheaper(calls, types, in_one_task=not self._may_be_split(group))
         return _LEFT["cheaper"] if is_cheaper else ""
 
