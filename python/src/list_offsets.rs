@@ -5,6 +5,7 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::{
     Array, ArrayRef, FixedSizeListArray, GenericListArray, MapArray, OffsetSizeTrait, RecordBatch, StructArray,
+    new_empty_array,
 };
 use arrow_buffer::OffsetBuffer;
 use arrow_schema::{ArrowError, DataType};
@@ -62,7 +63,11 @@ fn from_zero<O: OffsetSizeTrait>(
     values: &ArrayRef,
 ) -> Result<(OffsetBuffer<O>, ArrayRef), ArrowError> {
     let (first, last) = (offsets[0], offsets[offsets.len() - 1]);
-    let values = lists_from_zero(&values.slice(first.as_usize(), (last - first).as_usize()))?;
+    let values = if first == last {
+        new_empty_array(values.data_type()) // an empty slice of text would come back without its bytes
+    } else {
+        lists_from_zero(&values.slice(first.as_usize(), (last - first).as_usize()))?
+    };
     if first == O::zero() {
         return Ok((offsets, values));
     }
