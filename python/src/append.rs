@@ -10,7 +10,7 @@ use windrow::Appender;
 
 use crate::detached::Signals;
 use crate::error::raise;
-use crate::list_offsets::with_lists_from_zero;
+use crate::list_offsets::to_python_batch;
 
 /// A computation over rows that continue earlier ones.
 #[pyclass(module = "windrow._windrow", name = "Appender", frozen)]
@@ -39,7 +39,7 @@ impl PyAppender {
 }
 
 fn to_python(batches: Vec<RecordBatch>) -> windrow::Result<Vec<PyRecordBatch>> {
-    batches.into_iter().map(|batch| Ok(PyRecordBatch::new(with_lists_from_zero(batch)?))).collect()
+    batches.into_iter().map(to_python_batch).collect()
 }
 
 #[pymethods]

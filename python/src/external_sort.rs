@@ -11,7 +11,7 @@ use windrow::{ExternalSort, SortKey, SortedBatches, SpilledBatches};
 
 use crate::detached::{Signals, run_detached};
 use crate::error::raise;
-use crate::list_offsets::with_lists_from_zero;
+use crate::list_offsets::to_python_batch;
 
 /// The numbers of `rows` rows, from `first` on.
 #[pyfunction]
@@ -87,13 +87,10 @@ impl PySorter {
 
     /// Returns the next batch in order; `None` at the end.
     fn next_batch(&self, py: Python<'_>) -> PyResult<Option<PyRecordBatch>> {
-        let batch = self.step(py, |state| match state {
-            State::Giving(rows) => {
-                Some(rows.next_batch().and_then(|batch| batch.map(with_lists_from_zero).transpose()))
-            }
+        self.step(py, |state| match state {
+            State::Giving(rows) => Some(rows.next_batch().and_then(|batch| batch.map(to_python_batch).transpose())),
             _ => None,
-        })?;
-        Ok(batch.map(PyRecordBatch::new))
+        })
     }
 }
 
@@ -137,7 +134,6 @@ impl PySpilled {
 
     /// Returns the next batch; `None` at the end.
     fn next_batch(&self, py: Python<'_>) -> PyResult<Option<PyRecordBatch>> {
-        let batch = self.step(py, |rows| rows.next_batch()?.map(with_lists_from_zero).transpose())?;
-        Ok(batch.map(PyRecordBatch::new))
+        self.step(py, |rows| rows.next_batch()?.map(to_python_batch).transpose())
     }
 }

@@ -9,7 +9,7 @@ use windrow::HashPartitions;
 
 use crate::detached::Signals;
 use crate::error::{raise, to_python};
-use crate::list_offsets::with_lists_from_zero;
+use crate::list_offsets::to_python_batch;
 
 /// Rows divided by a hash of their keys, and their results in the order of the rows.
 #[pyclass(module = "windrow._windrow", name = "HashPartitions", frozen)]
@@ -67,8 +67,7 @@ impl PyHashPartitions {
 
     /// Returns the next batch of a part's rows; `None` at the end.
     fn next_of_part(&self, py: Python<'_>, part: usize) -> PyResult<Option<PyRecordBatch>> {
-        let batch = self.step(py, move |rows| rows.next_of_part(part)?.map(with_lists_from_zero).transpose())?;
-        Ok(batch.map(PyRecordBatch::new))
+        self.step(py, move |rows| rows.next_of_part(part)?.map(to_python_batch).transpose())
     }
 
     /// Adds results of the part whose turn it is.
@@ -84,7 +83,6 @@ impl PyHashPartitions {
 
     /// Returns the next rows with their results; `None` at the end.
     fn next_batch(&self, py: Python<'_>) -> PyResult<Option<PyRecordBatch>> {
-        let batch = self.step(py, |rows| rows.next_batch()?.map(with_lists_from_zero).transpose())?;
-        Ok(batch.map(PyRecordBatch::new))
+        self.step(py, |rows| rows.next_batch()?.map(to_python_batch).transpose())
     }
 }

@@ -9,6 +9,12 @@ use arrow_array::{
 };
 use arrow_buffer::OffsetBuffer;
 use arrow_schema::{ArrowError, DataType};
+use pyo3_arrow::PyRecordBatch;
+
+/// A batch for Python, as `with_lists_from_zero`.
+pub(crate) fn to_python_batch(batch: RecordBatch) -> windrow::Result<PyRecordBatch> {
+    Ok(PyRecordBatch::new(with_lists_from_zero(batch)?))
+}
 
 /// The batch with lists and maps that begin at the first of their values. pyarrow before 21 writes others wrongly, or
 /// aborts where it does.

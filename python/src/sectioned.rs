@@ -8,7 +8,7 @@ use pyo3_arrow::PyRecordBatch;
 use windrow::{Neighbourhood, Plan, Summary};
 
 use crate::detached::{Signals, run_detached};
-use crate::list_offsets::with_lists_from_zero;
+use crate::list_offsets::to_python_batch;
 
 /// The context of a section: what it needs from other sections.
 #[pyclass(module = "windrow._windrow", name = "Neighbourhood", frozen)]
@@ -48,8 +48,7 @@ impl PySections {
     #[staticmethod]
     fn joined(py: Python<'_>, batches: Vec<PyRecordBatch>) -> PyResult<PyRecordBatch> {
         let batches: Vec<_> = batches.into_iter().map(PyRecordBatch::into_inner).collect();
-        let joined = run_detached(py, || with_lists_from_zero(windrow::concat_compact(&batches)?))?;
-        Ok(PyRecordBatch::new(joined))
+        run_detached(py, || to_python_batch(windrow::concat_compact(&batches)?))
     }
 
     /// The summary of a section that other sections need.
@@ -70,8 +69,6 @@ impl PySections {
     /// The result columns for a section's rows.
     fn answer(&self, py: Python<'_>, rows: PyRecordBatch, around: &PyNeighbourhood) -> PyResult<PyRecordBatch> {
         let (plan, rows, signals) = (&self.0, rows.into_inner(), Signals::new());
-        let answer = || with_lists_from_zero(plan.evaluate_section(&rows, &around.0, &signals.cancel)?);
-        let answer = signals.during(py, answer)?;
-        Ok(PyRecordBatch::new(answer))
+        signals.during(py, || to_python_batch(plan.evaluate_section(&rows, &around.0, &signals.cancel)?))
     }
 }

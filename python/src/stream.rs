@@ -12,7 +12,7 @@ use windrow::{SortKey, Stream};
 use crate::detached::Signals;
 use crate::error::{raise, to_python};
 use crate::external_sort::PySorter;
-use crate::list_offsets::with_lists_from_zero;
+use crate::list_offsets::to_python_batch;
 
 /// A computation over sorted batches.
 #[pyclass(module = "windrow._windrow", name = "Stream", frozen)]
@@ -35,9 +35,7 @@ impl PyStream {
         // Fails if another thread uses the stream, or if it has panicked.
         let mut stream = self.stream.try_lock().map_err(|_| in_use(py))?;
         let stream = &mut *stream;
-        let to_python = |batches: Vec<_>| batches.into_iter().map(with_lists_from_zero).collect();
-        let batches: Vec<_> = self.signals.during(py, move || step(stream).and_then(to_python))?;
-        Ok(batches.into_iter().map(PyRecordBatch::new).collect())
+        self.signals.during(py, move || step(stream)?.into_iter().map(to_python_batch).collect())
     }
 }
 
@@ -63,8 +61,7 @@ impl PyStream {
         let batch = batch.into_inner();
         let stream = self.stream.try_lock().map_err(|_| in_use(py))?;
         let stream = &*stream;
-        let sorted = self.signals.during(py, move || with_lists_from_zero(stream.sort(&batch)?))?;
-        Ok(PyRecordBatch::new(sorted))
+        self.signals.during(py, move || to_python_batch(stream.sort(&batch)?))
     }
 
     /// A sorter of rows of `schema` for this stream, which buffers about `limit` bytes and spills the rest. The column

@@ -24,8 +24,6 @@ from .window_columns import WindowColumns, WindowColumnsRunner
 
 __all__ = ["ComputeOptions", "explain_spark", "run_spark"]
 
-# With a limit in force Spark adds up the bytes of all columns after each row, which takes as long as writing the row.
-
 # The sessions that were told of it.
 _told: WeakSet[Any] = WeakSet()
 

@@ -23,7 +23,8 @@ __all__ = [
     "spark_setting",
 ]
 
-#: The setting that limits the bytes of a batch on its way to Python, and the most that Spark takes.
+#: The setting that limits the bytes of a batch on its way to Python, and the most that Spark takes. With a lower limit
+#: Spark adds up the bytes of all columns after each row, which takes as long as writing the row.
 BATCH_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
 MOST_BATCH_BYTES = str(2**31 - 1)
 
