@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{
-    Array, ArrayRef, FixedSizeListArray, GenericListArray, MapArray, OffsetSizeTrait, RecordBatch, StructArray,
-    new_empty_array,
+    Array, ArrayRef, FixedSizeListArray, GenericListArray, GenericListViewArray, MapArray, OffsetSizeTrait,
+    RecordBatch, StructArray, UnionArray, downcast_run_array, new_empty_array,
 };
 use arrow_buffer::OffsetBuffer;
 use arrow_schema::{ArrowError, DataType};
@@ -29,13 +29,20 @@ pub(crate) fn with_lists_from_zero(batch: RecordBatch) -> windrow::Result<Record
 fn has_lists(data_type: &DataType) -> bool {
     match data_type {
         DataType::List(_) | DataType::LargeList(_) | DataType::Map(..) => true,
-        DataType::FixedSizeList(field, _) => has_lists(field.data_type()),
+        DataType::FixedSizeList(field, _)
+        | DataType::ListView(field)
+        | DataType::LargeListView(field)
+        | DataType::RunEndEncoded(_, field) => has_lists(field.data_type()),
         DataType::Struct(fields) => fields.iter().any(|field| has_lists(field.data_type())),
+        DataType::Union(fields, _) => fields.iter().any(|(_, field)| has_lists(field.data_type())),
         _ => false,
     }
 }
 
 fn lists_from_zero(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
+    if !has_lists(array.data_type()) {
+        return Ok(array.clone());
+    }
     Ok(match array.data_type() {
         DataType::List(_) => Arc::new(list_from_zero(array.as_list::<i32>())?),
         DataType::LargeList(_) => Arc::new(list_from_zero(array.as_list::<i64>())?),
@@ -48,13 +55,32 @@ fn lists_from_zero(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
             let (field, size, values, nulls) = array.as_fixed_size_list().clone().into_parts();
             Arc::new(FixedSizeListArray::try_new(field, size, lists_from_zero(&values)?, nulls)?)
         }
-        DataType::Struct(fields) if !fields.is_empty() => {
+        DataType::ListView(_) => Arc::new(view_of_lists_from_zero(array.as_list_view::<i32>())?),
+        DataType::LargeListView(_) => Arc::new(view_of_lists_from_zero(array.as_list_view::<i64>())?),
+        DataType::Struct(_) => {
             let (fields, columns, nulls) = array.as_struct().clone().into_parts();
             let columns = columns.iter().map(lists_from_zero).collect::<Result<_, _>>()?;
             Arc::new(StructArray::try_new(fields, columns, nulls)?)
         }
+        DataType::Union(..) => {
+            let (fields, type_ids, offsets, children) = array.as_union().clone().into_parts();
+            let children = children.iter().map(lists_from_zero).collect::<Result<_, _>>()?;
+            Arc::new(UnionArray::try_new(fields, type_ids, offsets, children)?)
+        }
+        // `with_values` drops the metadata of the field
+        DataType::RunEndEncoded(_, field) if field.metadata().is_empty() => downcast_run_array!(
+            array => Arc::new(array.with_values(lists_from_zero(array.values())?)),
+            _ => array.clone(),
+        ),
         _ => array.clone(),
     })
+}
+
+fn view_of_lists_from_zero<O: OffsetSizeTrait>(
+    view: &GenericListViewArray<O>,
+) -> Result<GenericListViewArray<O>, ArrowError> {
+    let (field, offsets, sizes, values, nulls) = view.clone().into_parts();
+    GenericListViewArray::try_new(field, offsets, sizes, lists_from_zero(&values)?, nulls)
 }
 
 fn list_from_zero<O: OffsetSizeTrait>(list: &GenericListArray<O>) -> Result<GenericListArray<O>, ArrowError> {

@@ -7,6 +7,7 @@ import pyarrow.compute as pc
 import pytest
 
 import windrow as wr
+from support.list_offsets import check_list_offsets
 
 DEPTH = 3
 AROUND = ["struct", "list", "large_list", "fixed", "sparse", "dense", "run_ends", "run_ends"]
@@ -67,7 +68,7 @@ HOWS = {
 @pytest.mark.parametrize("seed", range(4))
 def test_passthrough_columns_are_unchanged(seed, call):
     rng = random.Random(f"{seed} {call}")
-    compared, refusals = 0, []
+    compared, list_count, refusals = 0, 0, []
     for _ in range(20):
         rows = rng.randrange(20, 120)
         x = draw(rng, rows + 7).slice(rng.randrange(7), rows)
@@ -85,6 +86,7 @@ def test_passthrough_columns_are_unchanged(seed, call):
             for batch in out:
                 batch.validate(full=True)
                 assert batch.schema.field("x").type == x.type
+                list_count += check_list_offsets(batch)
             found = {i: v for b in out for i, v in zip(b["id"].to_pylist(), b["x"].to_pylist(), strict=True)}
             assert found == values, (how, x.type)
             if "lag" in call:
@@ -94,3 +96,4 @@ def test_passthrough_columns_are_unchanged(seed, call):
     assert all("'x'" in said or ("lag" in asked and "lag(x)" in said) for asked, said in refusals), refusals
     assert compared + len(refusals) == 20 * len(HOWS)
     assert compared >= 12
+    assert list_count >= 5
